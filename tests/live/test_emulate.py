@@ -9,9 +9,10 @@ import threading
 import time
 
 import pytest
-from tools.live.lab import RIGHT, Lab, LabError, lateness, obstacle, program, run
 from tools.live.lateness import Late, TooBusy
 from tools.live.measure import of_flows, read
+
+from tidegate.hosts.lab import RIGHT, Lab, LabError, lateness, obstacle, program, run
 
 pytestmark = pytest.mark.live
 

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tidegate import _native
+from tidegate.hosts.lab import NEAR, PORT, RIGHT, Lab, LabError, run
 from tools.live import tcx
-from tools.live.lab import NEAR, PORT, RIGHT, Lab, LabError, run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

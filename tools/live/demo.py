@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from tidegate.hosts.lab import Lab, LabError, interrupted, obstacle
 from tidegate.show.style import RULES, colour
-from tools.live.lab import ROOT, Lab, LabError, interrupted, obstacle
 from tools.live.measure import Flow, Measures, of_flows, read, simulate
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
+ROOT = Path(__file__).parents[2]
 SCENARIO = ROOT / "scenarios" / "live" / "overload.toml"
 LAWS = ("none", "close-probe")
 

@@ -23,8 +23,8 @@ from itertools import pairwise, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tidegate.hosts.lab import PORT, RIGHT, Lab, LabError, interrupted, lateness, obstacle
 from tools.live.cost import Cost, counting_time, hooks, in_turn, mean_times, put_empty
-from tools.live.lab import PORT, RIGHT, Lab, LabError, interrupted, lateness, obstacle
 from tools.live.loads import document, endless, pages
 from tools.live.measure import Flow, Measures, mean_and_spread, of_flows, read, simulate
 from tools.live.today import today

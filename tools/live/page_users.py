@@ -16,6 +16,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from tidegate.hosts.room import NO_ROOM
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable
 
@@ -23,6 +25,7 @@ DOCUMENT, OBJECT, OBJECTS, CONNECTIONS = 12_000, 9_000, 10, 6
 PAGE_BYTES = DOCUMENT + OBJECTS * OBJECT
 REQUEST = "GET /{} HTTP/1.1\r\nX: " + "x" * 350 + "\r\n\r\n"
 FAILED = (OSError, TimeoutError, asyncio.IncompleteReadError)
+"""What becomes of a connection on its way."""
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
@@ -77,7 +80,14 @@ class Run:
 
     async def connect(self, address: str, port: int) -> Streams:
         """Open a connection from an address."""
-        return await asyncio.open_connection(self.plan.host, port, local_addr=(address, 0))
+        try:
+            return await asyncio.open_connection(self.plan.host, port, local_addr=(address, 0))
+        except OSError as error:
+            if error.errno not in NO_ROOM:
+                raise
+            # it is no failure on the way: users that this machine keeps out are no load
+            reason = f"no room on this machine for a connection of user {address}: {error}"
+            raise SystemExit(reason) from None
 
     async def fetch(self, streams: Streams, size: int) -> None:
         """Ask for an object and read it."""

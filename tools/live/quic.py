@@ -21,7 +21,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 import tidegate
-from tools.live.lab import LEFT, NEAR, PORT, ROOT, Lab, interrupted, obstacle, run
+from tidegate.hosts.lab import LEFT, NEAR, PORT, Lab, interrupted, obstacle, run
 from tools.live.loads import SLOWER, document
 from tools.live.pages import CLIENTS, SCENARIO
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 RATE = 188.0
 PATIENCE_S = 30.0
 IN_TIME_S = 5.0
-ENDS = ROOT / "tools" / "quic_ends"
+ENDS = Path(__file__).parents[1] / "quic_ends"
 LAWS = {
     "none": 'law = { law = "none" }\n',
     "blind": 'mode = "enforce"\nlaw = { law = "tide", admit = "connections" }\n',

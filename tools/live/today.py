@@ -10,8 +10,8 @@ import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tidegate.hosts.lab import Lab
 from tools.live import loads
-from tools.live.lab import Lab
 from tools.live.measure import Flow, mean_and_spread, read, simulate
 
 if TYPE_CHECKING:

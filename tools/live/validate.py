@@ -18,9 +18,9 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tidegate.hosts.lab import Lab, LabError, interrupted, obstacle
 from tools.live import loads
 from tools.live.explained import EXPLANATIONS
-from tools.live.lab import ROOT, Lab, LabError, interrupted, obstacle
 from tools.live.measure import of_flows, read, simulate
 from tools.validate.dumbbell import Case
 from tools.validate.judge import Verdict
@@ -29,6 +29,7 @@ from tools.validate.printer import Printer, renew
 if TYPE_CHECKING:
     from tools.validate.measure import Measures
 
+ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "emulate.md"
 CONTROLS = ("reno", "cubic", "bbr")
 

@@ -1,7 +1,11 @@
 """Hosts of the lab's scenarios are those of the profile `linux-6.18`; its users load pages."""
 
 import asyncio
+import errno
 import math
+import socket
+import subprocess
+import sys
 import tomllib
 from typing import Any, ClassVar
 from unittest.mock import MagicMock
@@ -81,6 +85,63 @@ def test_a_page_is_loaded_by_the_connections_that_are_admitted() -> None:
     assert "load_s" in user.rows[0]
     assert user.asked == [DOCUMENT] + [OBJECT] * OBJECTS
     assert user.served == 1
+
+
+# With one file fewer than it needs a user is no user who waits for the network: the run is over.
+@pytest.mark.parametrize("reason", [errno.EMFILE, errno.ENOBUFS, errno.EADDRNOTAVAIL])
+def test_a_connection_that_this_machine_has_no_room_for_ends_the_users(
+    reason: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refused(*_: object, **__: object) -> Streams:
+        raise OSError(reason, "no")
+
+    monkeypatch.setattr(asyncio, "open_connection", refused)
+    run = Run(Plan("", 0, "10.79", 1, ((0, 50),), patience=1))
+    with pytest.raises(SystemExit, match="no room on this machine"):
+        asyncio.run(run.whole())
+
+
+def test_a_connection_that_is_refused_on_its_way_ends_nobody(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def refused(*_: object, **__: object) -> Streams:
+        raise OSError(errno.ECONNREFUSED, "no")
+
+    monkeypatch.setattr(asyncio, "open_connection", refused)
+    run = Run(Plan("", 0, "10.79", 0.2, ((0, 50),), patience=1))
+    asyncio.run(run.whole())
+    assert run.rows
+    assert all("load_s" not in row for row in run.rows)
+
+
+SHORT_OF_FILES = """
+import asyncio, resource, sys
+resource.setrlimit(resource.RLIMIT_NOFILE, (20, 20))
+from tools.live import page_server
+sys.argv = ["page_server", "127.0.0.1", sys.argv[1]]
+asyncio.run(page_server.main())
+"""
+
+
+# By hand: of 20 files the server has some for itself, so it cannot accept 20 connections. Those
+# that wait in its backlog stand for their clients, who would wait for an answer.
+def test_a_server_of_pages_without_files_ends_with_an_error() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        address = free.getsockname()
+    command = [sys.executable, "-c", SHORT_OF_FILES, str(address[1])]
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, **pipes) as server:
+        assert server.stdout is not None
+        assert server.stdout.readline() == "serving\n"
+        clients = [socket.create_connection(address) for _ in range(20)]
+        try:
+            _, errors = server.communicate(timeout=20)
+        finally:
+            server.kill()
+            for client in clients:
+                client.close()
+    assert server.returncode == 1
+    assert "Too many open files" in errors
 
 
 def test_pages_over_quic_say_what_delay_the_emulator_kept_and_what_was_lost() -> None:
