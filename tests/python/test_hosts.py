@@ -163,3 +163,28 @@ def test_errors_of_this_machine_are_told_from_those_of_the_way() -> None:
         with pytest.raises(OSError, match="in use") as refused:
             socket.create_server(taken.getsockname())
         assert refused.value.errno in room.NO_ROOM
+
+
+# By hand: a packet of 12,000 bits takes 2.4 ms at 5 Mbit/s; so late is not late there.
+@pytest.mark.parametrize(
+    ("late", "lost", "packet", "said"),
+    [(1.0, 0, 0.6, None), (2.0, 0, 0.6, "2.00 ms late"), (2.0, 0, 2.4, None), (1.0, 3, 2.4, "3 p")],
+)
+def test_a_link_that_is_late_makes_a_run_invalid(
+    late: float, lost: int, packet: float, said: str | None
+) -> None:
+    watched = lab.Lab(tidegated="", late_ms=1.2)
+    watched.watch, watched.before = room.Watch([]), {}
+    watched.late.append((late, lost, packet))
+    watched.watch.end()
+    met = watched.ran_out()
+    assert met == [] if said is None else said in met[0]
+    watched.late_ms = None
+    assert watched.ran_out() == []
+
+
+def test_hosts_that_are_late_make_a_run_invalid() -> None:
+    watched = lab.Lab(tidegated="", late_ms=1.2, hosts_late_ms=[3.0, 80.0])
+    watched.watch, watched.before = room.Watch([]), {}
+    watched.watch.end()
+    assert watched.ran_out() == ["hosts were 80 ms late (p95), and 50 ms are allowed"]

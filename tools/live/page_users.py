@@ -29,6 +29,10 @@ FAILED = (OSError, TimeoutError, asyncio.IncompleteReadError)
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
+class NoRoom(Exception):
+    """A connection never reached the network: users that this machine keeps out are no load."""
+
+
 @dataclass(frozen=True)
 class Plan:
     """What the users do."""
@@ -66,6 +70,10 @@ class Run:
     """Connections that brought what they were asked for, once at least."""
     greedy: int = 0
     long_bytes: int = 0
+    full: asyncio.Event = field(default_factory=asyncio.Event)
+    """This machine had no room for a connection, ..."""
+    reason: str = ""
+    """... and why."""
     late: list[float] = field(default_factory=list)
     """How late this process was to act, in seconds."""
 
@@ -83,11 +91,15 @@ class Run:
         try:
             return await asyncio.open_connection(self.plan.host, port, local_addr=(address, 0))
         except OSError as error:
-            if error.errno not in NO_ROOM:
-                raise
-            # it is no failure on the way: users that this machine keeps out are no load
-            reason = f"no room on this machine for a connection of user {address}: {error}"
-            raise SystemExit(reason) from None
+            if error.errno in NO_ROOM:
+                self.reason = f"this machine has no room for a connection from {address}: {error}"
+                self.full.set()
+            raise
+
+    async def have_room(self) -> None:
+        """Wait until this machine has no room for a connection; then the run is over."""
+        await self.full.wait()
+        raise NoRoom(self.reason)
 
     async def fetch(self, streams: Streams, size: int) -> None:
         """Ask for an object and read it."""
@@ -192,7 +204,7 @@ class Run:
 
     async def whole(self) -> None:
         """Run until the time is over."""
-        parts: list[Awaitable[None]] = [self.come(), self.watch()]
+        parts: list[Awaitable[None]] = [self.come(), self.watch(), self.have_room()]
         parts += [self.long_flow(number) for number in range(self.plan.long)]
         parts += [self.greedy_client()] if self.plan.greedy else []
         with suppress(TimeoutError):
@@ -213,7 +225,10 @@ class Run:
 def main() -> None:
     """Run the plan of the command line."""
     run = Run(Plan(**json.loads(sys.argv[1])))
-    asyncio.run(run.whole())
+    try:
+        asyncio.run(run.whole())
+    except NoRoom as reason:
+        sys.exit(str(reason))
     print(json.dumps(run.told()))
 
 

@@ -15,10 +15,11 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tidegate.hosts.lab import Lab, LabError, interrupted, obstacle
+from tidegate.hosts.lab import LATE_MS, Lab, LabError, interrupted, obstacle, valid
 from tools.live import loads
 from tools.live.explained import EXPLANATIONS
 from tools.live.measure import of_flows, read, simulate
@@ -69,7 +70,11 @@ def cases() -> list[Case]:
 
 def of_linux(case: Case, seed: int) -> Measures:
     """Run real hosts, and measure."""
-    with Lab() as lab:
+    return valid(partial(_in_the_lab, case, seed), partial(print, file=sys.stderr))
+
+
+def _in_the_lab(case: Case, seed: int) -> Measures:
+    with Lab(late_ms=LATE_MS) as lab:
         path, table = lab.write(case.document)
         link = lab.link(path, seed=seed)
         lab.traffic(path, table, download=False, seed=seed)

@@ -13,7 +13,7 @@ from unittest.mock import MagicMock
 import pytest
 from tools.live import demo, figures, light, loads, quic_pages, today, validate
 from tools.live.measure import Flow, simulate
-from tools.live.page_users import DOCUMENT, OBJECT, OBJECTS, Plan, Run, Streams
+from tools.live.page_users import DOCUMENT, OBJECT, OBJECTS, NoRoom, Plan, Run, Streams
 
 CROWDS = [figures.crowd(), *light.LOADS.values(), {"pages": loads.pages(20, "upload")}]
 DOCUMENTS = [
@@ -97,7 +97,7 @@ def test_a_connection_that_this_machine_has_no_room_for_ends_the_users(
 
     monkeypatch.setattr(asyncio, "open_connection", refused)
     run = Run(Plan("", 0, "10.79", 1, ((0, 50),), patience=1))
-    with pytest.raises(SystemExit, match="no room on this machine"):
+    with pytest.raises(NoRoom, match="no room for a connection"):
         asyncio.run(run.whole())
 
 

@@ -10,6 +10,7 @@ queue is there. Everything is removed when the lab is left, after errors too.
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
 import signal
@@ -42,6 +43,10 @@ ALIKE = (
 )
 """Settings of both hosts: more ports and half-open connections than any scenario needs."""
 
+LATE_MS, PACKET_BITS = 1.2, 12_000
+"""Latest p95 of a link with which a run is valid, or the time of a packet, if that is longer."""
+HOSTS_LATE_MS = 50
+"""Latest p95 of the processes that open sessions with which a run is valid."""
 ENDS = {"l": "the left host", "m": "the router", "r": "the right host"}
 
 AHEAD = (("chrt", "--rr"), ("nice", "-n"))
@@ -146,12 +151,14 @@ class Lab:
     may_run_out: frozenset[str] = frozenset()
     """What this run is to run out of (`room.COUNTED`): the backlog, where it is flooded."""
     late_ms: float | None = None
-    """Latest p95 of the emulated link with which a run is valid; none: any."""
+    """Latest p95 of a link with which a run is valid, or the time of a packet; none: any."""
     started: list[subprocess.Popen[str]] = field(default_factory=list)
     running: list[subprocess.Popen[str]] = field(default_factory=list)
     """All that were started, for the watch on their files."""
-    late: list[tuple[float, int]] = field(default_factory=list)
-    """How late each link was (`lateness`)."""
+    late: list[tuple[float, int, float]] = field(default_factory=list)
+    """How late each link was (`lateness`), and the time of a packet on it, ms."""
+    hosts_late_ms: list[float] = field(default_factory=list)
+    """How late the processes of `tidegated traffic run` were woken (p95)."""
 
     def __enter__(self) -> Self:
         """Make the namespaces and the cable."""
@@ -225,10 +232,14 @@ class Lab:
                 if what not in self.may_run_out:
                     end = namespace.removeprefix(f"{self.name}-")
                     met.append(f"no room for {what} at {ENDS[end]}: {', '.join(by)}")
-        for late, lost in self.late:
-            if self.late_ms is not None and (late > self.late_ms or lost):
-                allowed = f"{self.late_ms:g} ms are allowed; {lost} packets were not read"
+        for late, lost, packet in self.late:
+            most = math.inf if self.late_ms is None else max(self.late_ms, packet)
+            if late > most or (lost and self.late_ms is not None):
+                allowed = f"{most:.2f} ms are allowed; {lost} packets were not read"
                 met.append(f"the link was {late:.2f} ms late (p95), and {allowed}")
+        if self.late_ms is not None and max(self.hosts_late_ms, default=0) > HOSTS_LATE_MS:
+            late = max(self.hosts_late_ms)
+            met.append(f"hosts were {late:.0f} ms late (p95), and {HOSTS_LATE_MS} ms are allowed")
         return met
 
     def _remove(self) -> None:
@@ -350,33 +361,37 @@ class Lab:
         out: Path,
         parts: Sequence[Sequence[str]],
         *settings: str,
-        download: bool,
+        download: bool | Sequence[bool],
         seed: int = 1,
     ) -> None:
         """Run each part of the classes by a pair of processes; one holds 20 thousand sessions.
 
-        A part without a name is all classes.
+        A part without a name is all classes. `download`: of all parts, or of each.
         """
-        opener, server, at = (
-            (self.right, self.left, LEFT) if download else (self.left, self.right, RIGHT)
-        )
-        clients, tables = [], []
-        serving = [self.serve(server, f"{at}:{PORT + number}") for number in range(len(parts))]
-        for number, classes in enumerate(parts):
+        ways = [download] * len(parts) if isinstance(download, bool) else download
+        down, up = (self.right, self.left, LEFT), (self.left, self.right, RIGHT)
+        clients, tables, serving = [], [], []
+        for number, way in enumerate(ways):
+            _, server, at = down if way else up
+            serving.append(self.serve(server, f"{at}:{PORT + number}"))
+        for number, (classes, way) in enumerate(zip(parts, ways, strict=True)):
+            opener, _, at = down if way else up
             tables.append(out.with_name(f"{number}-{out.name}"))
             clients.append(
                 self.start(
                     opener,
                     *(self.tidegated, "traffic", "run", str(scenario)),
                     *("--to", f"{at}:{PORT + number}", "--out", str(tables[-1])),
-                    *("--seed", str(seed), *_each("--set", settings), *_each("--class", classes)),
+                    *("--seed", str(seed), "--json"),
+                    *(*_each("--set", settings), *_each("--class", classes)),
                 )
             )
         for client in clients:
-            errors = client.communicate()[1]
+            told, errors = client.communicate()
             self.started.remove(client)
             if client.returncode != 0:
                 raise LabError(errors.strip())
+            self.hosts_late_ms.append(json.loads(told)["late_p95_ms"])
         for each in serving:
             self.end(each)
         texts = [each.read_text(encoding="utf-8").splitlines(keepends=True) for each in tables]
@@ -410,7 +425,8 @@ class Link:
     def report(self) -> list[dict[str, Any]]:
         """End it; return what was asked for and reached, for each direction."""
         answer: list[dict[str, Any]] = json.loads(self.lab.end(self.process))
-        self.lab.late.append(lateness(answer))
+        packet = max(1e3 * PACKET_BITS / way["asked_bps"] for way in answer)
+        self.lab.late.append((*lateness(answer), packet))
         return answer
 
 

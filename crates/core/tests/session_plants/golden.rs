@@ -79,8 +79,7 @@ fn fixed_rate_burst() {
         ..Default::default()
     };
     let knobs = Rig::new(FixedRate::new(config)).knobs;
-    let mut admit =
-        Admit::new(Admission { limiter: Limiter::TokenBucket, ..Admission::default() });
+    let mut admit = Admit::new(Admission { limiter: Limiter::TokenBucket, ..Admission::default() });
     let mut counts = Counts::default();
     let syn = Packet { flags: Flags::SYN, ..Packet::default() };
     let mut passed = |ms: u64, offered: u32| {
