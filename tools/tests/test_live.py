@@ -11,13 +11,14 @@ from typing import Any, ClassVar
 from unittest.mock import MagicMock
 
 import pytest
-from tools.live import demo, figures, light, loads, quic_pages, today, validate
+from tools.live import alone, demo, figures, light, loads, quic_pages, today, validate
 from tools.live.measure import Flow, simulate
 from tools.live.page_users import DOCUMENT, OBJECT, OBJECTS, NoRoom, Plan, Run, Streams
 
 CROWDS = [figures.crowd(), *light.LOADS.values(), {"pages": loads.pages(20, "upload")}]
 DOCUMENTS = [
     *(case.document for case in validate.cases()),
+    *(cell.document() for cell in alone.cells("cubic")),
     *(loads.document(10, traffic) for traffic in CROWDS),
     *(today.document(10, port) for port in today.CELLS.values()),
     tomllib.loads(demo.SCENARIO.read_text(encoding="utf-8")),
@@ -171,3 +172,23 @@ def test_a_prediction_takes_no_lab(
     monkeypatch.setattr("sys.argv", [*asked, "--only", "cost"])
     with pytest.raises(SystemExit):
         figures.main()
+
+
+# By hand: of three flows of 8 segments one took 1 s, one 2.5 s, and one was never over: it counts
+# as 10 s. The mean is 4.5 s, and one, two and two of three are over in 2, 3 and 10 s.
+def test_a_flow_alone_that_is_not_over_counts_as_the_longest() -> None:
+    def flow(size: int, closed: float) -> Flow:
+        return Flow(0, 0, closed, 1, 0, 1, size * alone.SEGMENT)
+
+    flows = [flow(8, 1.0), flow(8, 2.5), flow(8, math.nan)]
+    found = alone.measured([*flows, *(flow(size, 1.0) for size in (4, 30, 100))])
+    assert found["time_8"] == pytest.approx(4.5)
+    assert [found[f"done_8_{soon}s"] for soon in (2, 3, 10)] == pytest.approx([1 / 3, 2 / 3, 2 / 3])
+
+
+# A flow that met another one would wait for it. By hand: all four classes send 4 x 100 flows of
+# 142 segments at most in 20 s; that is 2 % of 1 Gbit/s, and each starts 50 ms after the last.
+def test_hosts_alone_meet_no_crowd() -> None:
+    flows, queue = simulate(alone.Cell("cubic", 20, 0.01).document(), 1, {})
+    assert len(flows) == 400
+    assert queue < 1
