@@ -11,7 +11,18 @@ from typing import Any, ClassVar
 from unittest.mock import MagicMock
 
 import pytest
-from tools.live import alone, demo, figures, light, loads, quic_pages, today, validate
+from tools.live import (
+    alone,
+    demo,
+    figures,
+    light,
+    loads,
+    matrix,
+    matrix_page,
+    quic_pages,
+    today,
+    validate,
+)
 from tools.live.measure import Flow, simulate
 from tools.live.page_users import DOCUMENT, OBJECT, OBJECTS, NoRoom, Plan, Run, Streams
 
@@ -192,3 +203,57 @@ def test_hosts_alone_meet_no_crowd() -> None:
     flows, queue = simulate(alone.Cell("cubic", 20, 0.01).document(), 1, {})
     assert len(flows) == 400
     assert queue < 1
+
+
+PAGE = """\
+| | drop-tail | cake |
+|---|---|---|
+| none | 112 | 50 |
+| tide | 218 | 207 |
+
+## What is measured
+
+**drop-tail**
+
+| | steady | long flows |
+|---|---|---|
+| none | 112 (51) | 74 (29) |
+
+### Every measure, drop-tail
+
+| load | control | runs | pages |
+|---|---|---|---|
+| steady | none | 3 | 112 |
+
+## Linux 6.18, in real time
+
+**drop-tail**
+
+| | steady |
+|---|---|
+| none | 45 (51) |
+"""
+
+
+# By hand: two runs with 30 and 40 pages are 35 in the mean, in each table of that cell and in no
+# other, nor in those of another kernel.
+def test_the_page_of_the_matrix_takes_what_was_measured_anew() -> None:
+    measures = dict.fromkeys(matrix.COLUMNS, 1.0) | {"late_ms": 0, "users_late_ms": 0}
+    row = {"queue": "drop-tail", "control": "none", "load": "steady", **measures, "not_read": 0}
+    rows = [{**row, "done": done, "seed": done, "files_most": 1300} for done in (30, 40)]
+    found = matrix.by_cell(rows)
+    told = matrix_page.renewed(PAGE, found, lambda _: None)
+    assert "| none | 35 | 50 |" in told
+    assert "| none | 35 (51) | 74 (29) |" in told
+    assert "| steady | none | 2 | 35 | 30 to 40 |" in told
+    assert "| none | 45 (51) |" in told
+    assert "| tide | 218 | 207 |" in told
+    told = matrix_page.renewed(PAGE, found, lambda cell: {"done": len(cell.load)})
+    assert "| none | 35 (6) | 74 (10) |" in told
+
+
+# Rows from before open files were counted say nothing of them, and are not valid.
+def test_a_run_that_says_nothing_of_its_files_is_not_valid() -> None:
+    row = {"late_ms": 0, "users_late_ms": 0, "not_read": 0}
+    assert not matrix.good(row)
+    assert matrix.good(row | {"files_most": 1300})
