@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping
 
-from tools import kernels
+from tidegate.hosts import archive
 from tools.live.quic import ENDS
 from tools.peers.install import UnavailableError
 from tools.validate import linux, ns3
@@ -28,7 +28,7 @@ PROGRAMS = {
 
 def programs() -> None:
     """Install the packages that are missing, as root."""
-    kernels.need(PROGRAMS)
+    archive.need(PROGRAMS)
 
 
 def quic_ends() -> None:
@@ -52,7 +52,7 @@ def main() -> int:
         print(f"{name} ...", flush=True)
         try:
             step()
-        except (kernels.Obstacle, UnavailableError, subprocess.CalledProcessError) as reason:
+        except (archive.Obstacle, UnavailableError, subprocess.CalledProcessError) as reason:
             print(f"{name}: {reason}", file=sys.stderr)
             failed = 1
     return failed

@@ -9,9 +9,21 @@ import threading
 import time
 
 import pytest
-from tools.live.lab import RIGHT, Lab, LabError, lateness, obstacle, program, run
 from tools.live.lateness import Late, TooBusy
 from tools.live.measure import of_flows, read
+
+from tidegate.hosts.lab import (
+    LEFT,
+    PORT,
+    RIGHT,
+    Lab,
+    LabError,
+    RanOut,
+    lateness,
+    obstacle,
+    program,
+    run,
+)
 
 pytestmark = pytest.mark.live
 
@@ -161,6 +173,65 @@ def test_a_client_without_a_server_says_so(lab):
             capture_output=True,
             timeout=60,
         )
+
+
+# A connection begins with the control of its listener, and one that paced stays paced
+# (bbr_init; tcp_update_pacing_rate), whatever control its class has.
+def test_downloads_are_not_paced_by_the_default_of_the_machine(lab):
+    controls = "/proc/sys/net/ipv4/tcp_available_congestion_control"
+    if "bbr" not in lab.within(lab.left, "cat", controls).split():
+        pytest.skip("this kernel has no control that paces")
+    lab.within(lab.left, "sysctl", "-qw", "net.ipv4.tcp_congestion_control=bbr")
+    lab.serve(lab.left, f"{LEFT}:{PORT}")
+    assert " reno " in lab.within(lab.left, "ss", "-Hltin")
+
+
+# By hand: six ports are enough for six sessions at a time, and fifty are asked for.
+def test_sessions_without_a_port_are_no_load(lab):
+    lab.within(lab.left, "sysctl", "-qw", "net.ipv4.ip_local_port_range=20000 20005")
+    file = scenario(lab, arrivals='{ uniform = 50, within = "1s" }', size="100kB")
+    lab.link(file)
+    with pytest.raises(LabError, match="no room for a session"):
+        lab.traffic(file, lab.folder / "flows.csv", download=False)
+
+
+NEVER_ACCEPTS = """
+import socket, sys, time
+listener = socket.create_server((sys.argv[1], 4433), backlog=1)
+print("listening", flush=True)
+time.sleep(60)
+"""
+IN_VAIN = """
+import socket, sys
+waiting = [socket.socket() for _ in range(20)]
+for one in waiting:
+    one.setblocking(False)
+    one.connect_ex((sys.argv[1], 4433))
+import time; time.sleep(1)
+"""
+
+
+# A server that accepts too slowly drops SYNs (TcpExtListenOverflows): no router did.
+@pytest.mark.parametrize("meant", [False, True])
+def test_a_full_backlog_makes_a_run_invalid_unless_it_is_meant(meant):
+    def run_it():
+        with Lab(may_run_out=frozenset({"backlog"} if meant else ())) as lab:
+            server = lab.start(lab.left, sys.executable, "-c", NEVER_ACCEPTS, LEFT)
+            assert server.stdout.readline() == "listening\n"
+            lab.within(lab.router, sys.executable, "-c", IN_VAIN, LEFT)
+
+    if meant:
+        run_it()
+        return
+    with pytest.raises(RanOut, match="no room for backlog at the left host"):
+        run_it()
+
+
+# A server that ends in the middle of a run serves nobody, and nobody reads what it says.
+def test_a_process_that_ends_by_itself_makes_a_run_invalid():
+    code = "import sys; sys.exit('too many open files')"
+    with pytest.raises(RanOut, match="too many open files"), Lab() as lab:
+        lab.start(lab.left, sys.executable, "-c", code).wait()
 
 
 def test_everything_is_put_back_also_after_a_failure():

@@ -4,7 +4,8 @@ from dataclasses import dataclass, replace
 
 import pytest
 from tools.live import pages
-from tools.live.lab import obstacle
+
+from tidegate.hosts.lab import obstacle
 
 pytestmark = [pytest.mark.live, pytest.mark.slow]
 

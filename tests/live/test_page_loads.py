@@ -6,10 +6,10 @@ import subprocess
 import sys
 
 import pytest
-from tools.live.lab import lateness, obstacle, program
 from tools.live.lateness import Late, TooBusy, Watch
 
 import tidegate
+from tidegate.hosts.lab import lateness, obstacle, program
 
 pytestmark = [pytest.mark.live, pytest.mark.slow]
 

@@ -23,9 +23,9 @@ from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+from tidegate.hosts.lab import LabError, interrupted, obstacle, program
 from tidegate.scenario import toml
 from tools.live import loads
-from tools.live.lab import LabError, interrupted, obstacle, program
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

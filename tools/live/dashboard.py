@@ -23,8 +23,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
+from tidegate.hosts.lab import LEFT, PORT, Lab, LabError, interrupted, obstacle, run
 from tidegate.show.style import GREY, RULES, colour, line
-from tools.live.lab import LEFT, PORT, ROOT, Lab, LabError, interrupted, obstacle, run
 from tools.live.page_users import Plan
 from tools.live.pages import CLIENTS, PAGE_ON_LINK, SCENARIO
 
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+ROOT = Path(__file__).parents[2]
 BOARD = ROOT / "crates/gate/etc/grafana-gate.json"
 ALERTS = ROOT / "crates/gate/etc/alerts.yml"
 GATE = "127.0.0.1:9477"

@@ -13,13 +13,14 @@ import argparse
 import json
 import sys
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from tidegate.hosts.lab import LATE_MS, Lab, LabError, interrupted, obstacle, valid
 from tidegate.show.style import RULES, colour
-from tools.live.lab import ROOT, Lab, LabError, interrupted, obstacle
 from tools.live.measure import Flow, Measures, of_flows, read, simulate
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
+ROOT = Path(__file__).parents[2]
 SCENARIO = ROOT / "scenarios" / "live" / "overload.toml"
 LAWS = ("none", "close-probe")
 
@@ -49,20 +51,21 @@ class Run:
     refused: int
 
 
-def in_the_lab(law: dict[str, object], seconds: float, seed: int, lab: Lab) -> Run:
+def in_the_lab(law: dict[str, object], seconds: float, seed: int) -> Run:
     """Run real downloads with this law at the gate."""
-    link = lab.link(SCENARIO, FAST, NO_GATE, seed=seed)
-    lab.gate(
-        f"mode = 'enforce'\nopener = 'syn-ack'\nlaw = {_inline(law)}\n"
-        f"shape = '{RATE}'\nshape_buffer = '{BUFFER}'\n"
-    )
-    table = lab.folder / "flows.csv"
-    lab.traffic(SCENARIO, table, f"duration={seconds}s", download=True, seed=seed)
-    status = lab.status()
-    link.report()
-    flows = read(table)
-    refused = int(dict(status["packets"])["session_refused"])
-    return Run(str(law["law"]), "lab", flows, of_flows(flows, seconds), refused)
+    with Lab(late_ms=LATE_MS) as lab:
+        link = lab.link(SCENARIO, FAST, NO_GATE, seed=seed)
+        lab.gate(
+            f"mode = 'enforce'\nopener = 'syn-ack'\nlaw = {_inline(law)}\n"
+            f"shape = '{RATE}'\nshape_buffer = '{BUFFER}'\n"
+        )
+        table = lab.folder / "flows.csv"
+        lab.traffic(SCENARIO, table, f"duration={seconds}s", download=True, seed=seed)
+        status = lab.status()
+        link.report()
+        flows = read(table)
+        refused = int(dict(status["packets"])["session_refused"])
+        return Run(str(law["law"]), "lab", flows, of_flows(flows, seconds), refused)
 
 
 def in_the_simulator(law: dict[str, object], seconds: float, seed: int) -> Run:
@@ -159,8 +162,7 @@ def main() -> int:
         for name in LAWS:
             law: dict[str, object] = {"law": name}
             print(f"{name}: {given.seconds:.0f} s of real downloads ...", flush=True)
-            with Lab() as lab:
-                runs.append(in_the_lab(law, given.seconds, given.seed, lab))
+            runs.append(valid(partial(in_the_lab, law, given.seconds, given.seed), print))
             runs.append(in_the_simulator(law, given.seconds, given.seed))
     except LabError as error:
         print(error, file=sys.stderr)

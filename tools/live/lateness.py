@@ -64,7 +64,7 @@ class Late:
     """How late a link and its ends were while something was timed."""
 
     link_ms: float
-    """95 of 100 writes of the link, at most (`tools.live.lab.lateness`)."""
+    """95 of 100 writes of the link, at most (`tidegate.hosts.lab.lateness`)."""
     ends_ms: float
     """The processes at its ends, mean (`Watch`)."""
 

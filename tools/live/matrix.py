@@ -28,8 +28,16 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tools.live.lab import LabError, interrupted, obstacle
-from tools.live.pages import CONTROLS, LOADS, QUEUES, Cell, measure
+from tidegate.hosts.lab import LabError, interrupted, obstacle
+from tools.live.pages import (
+    CONTROLS,
+    LATE_MS,
+    LOADS,
+    QUEUES,
+    USERS_LATE_MS,
+    Cell,
+    measure,
+)
 from tools.live.pages_predicted import predict
 
 if TYPE_CHECKING:
@@ -37,10 +45,6 @@ if TYPE_CHECKING:
 
 FILE = Path("out/matrix.jsonl")
 OF_THE_MATRIX = LOADS[:4]
-LATE_MS = 2.4
-"""Latest p95 of the emulated link, the time of a packet at 5 Mbit/s; a later run is discarded."""
-USERS_LATE_MS = 50
-"""The same of the program of the users."""
 Rows = dict[Cell, list[dict[str, Any]]]
 
 
@@ -63,23 +67,21 @@ def read(file: Path) -> list[dict[str, Any]]:
 
 
 def good(row: dict[str, Any]) -> bool:
-    """Whether the machine kept up with a run."""
+    """Whether the machine kept up with a run, and had files for its connections."""
     late = row["late_ms"] > LATE_MS or row["users_late_ms"] > USERS_LATE_MS
-    return not late and row["not_read"] == 0
+    # rows from before the files were counted say nothing of them
+    return not late and row["not_read"] == 0 and "files_most" in row
 
 
 def attempt(cell: Cell) -> dict[str, Any]:
-    """Run a cell, and once more if the machine was too busy or something failed."""
+    """Run a cell, and once more if the machine had no room for it or something failed."""
     for left in (1, 0):
         try:
-            row = measure(cell)
+            return measure(cell)
         except LabError as error:
             if not left:
                 return {**asdict(cell), "failed": str(error)}
-            continue
-        if good(row):
-            break
-    return row
+    raise AssertionError("the last try returns")
 
 
 def run(cells: Sequence[Cell], jobs: int, file: Path) -> None:

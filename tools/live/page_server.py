@@ -6,8 +6,12 @@ python -m tools.live.page_server ADDRESS PORT...
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 import sys
+from typing import Any
+
+from tidegate.hosts.room import NO_ROOM
 
 CHUNK = bytes(1 << 16)
 
@@ -35,8 +39,18 @@ def listener(address: str, port: int) -> socket.socket:
     return server
 
 
+def failed(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """End the process where it has no room: asyncio would accept nobody for a second, and go on."""
+    error = context.get("exception")
+    if isinstance(error, OSError) and error.errno in NO_ROOM:
+        print(context["message"], error, file=sys.stderr, flush=True)
+        os._exit(1)
+    loop.default_exception_handler(context)
+
+
 async def main() -> None:
     """Serve until the process is ended."""
+    asyncio.get_running_loop().set_exception_handler(failed)
     address, *ports = sys.argv[1:]
     listeners = [listener(address, int(port)) for port in ports]
     servers = [await asyncio.start_server(serve, sock=one, backlog=4096) for one in listeners]

@@ -16,6 +16,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from tidegate.hosts.room import NO_ROOM
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable
 
@@ -23,7 +25,12 @@ DOCUMENT, OBJECT, OBJECTS, CONNECTIONS = 12_000, 9_000, 10, 6
 PAGE_BYTES = DOCUMENT + OBJECTS * OBJECT
 REQUEST = "GET /{} HTTP/1.1\r\nX: " + "x" * 350 + "\r\n\r\n"
 FAILED = (OSError, TimeoutError, asyncio.IncompleteReadError)
+"""What becomes of a connection on its way."""
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+class NoRoom(Exception):
+    """A connection never reached the network: users that this machine keeps out are no load."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +70,10 @@ class Run:
     """Connections that brought what they were asked for, once at least."""
     greedy: int = 0
     long_bytes: int = 0
+    full: asyncio.Event = field(default_factory=asyncio.Event)
+    """This machine had no room for a connection, ..."""
+    reason: str = ""
+    """... and why."""
     late: list[float] = field(default_factory=list)
     """How late this process was to act, in seconds."""
 
@@ -77,7 +88,18 @@ class Run:
 
     async def connect(self, address: str, port: int) -> Streams:
         """Open a connection from an address."""
-        return await asyncio.open_connection(self.plan.host, port, local_addr=(address, 0))
+        try:
+            return await asyncio.open_connection(self.plan.host, port, local_addr=(address, 0))
+        except OSError as error:
+            if error.errno in NO_ROOM:
+                self.reason = f"this machine has no room for a connection from {address}: {error}"
+                self.full.set()
+            raise
+
+    async def have_room(self) -> None:
+        """Wait until this machine has no room for a connection; then the run is over."""
+        await self.full.wait()
+        raise NoRoom(self.reason)
 
     async def fetch(self, streams: Streams, size: int) -> None:
         """Ask for an object and read it."""
@@ -182,7 +204,7 @@ class Run:
 
     async def whole(self) -> None:
         """Run until the time is over."""
-        parts: list[Awaitable[None]] = [self.come(), self.watch()]
+        parts: list[Awaitable[None]] = [self.come(), self.watch(), self.have_room()]
         parts += [self.long_flow(number) for number in range(self.plan.long)]
         parts += [self.greedy_client()] if self.plan.greedy else []
         with suppress(TimeoutError):
@@ -203,7 +225,10 @@ class Run:
 def main() -> None:
     """Run the plan of the command line."""
     run = Run(Plan(**json.loads(sys.argv[1])))
-    asyncio.run(run.whole())
+    try:
+        asyncio.run(run.whole())
+    except NoRoom as reason:
+        sys.exit(str(reason))
     print(json.dumps(run.told()))
 
 

@@ -17,8 +17,8 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from tidegate.hosts.lab import LEFT, PORT, Lab, LabError, RanOut, lateness, run
 from tools.live.flood import SOURCES
-from tools.live.lab import LEFT, PORT, Lab, LabError, lateness, run
 from tools.live.loads import SLOWER, document
 from tools.live.page_users import CONNECTIONS, PAGE_BYTES, Plan
 
@@ -29,6 +29,11 @@ CLIENTS = "10.79"
 """The first half of the users' addresses."""
 PAGE_ON_LINK = 1.07 * 8 * PAGE_BYTES
 """Bits that a page takes of a link: with headers, handshakes and acknowledgements of requests."""
+
+LATE_MS = 2.4
+"""Latest p95 of the emulated link, the time of a packet at 5 Mbit/s; a later run is not valid."""
+USERS_LATE_MS = 50
+"""The same of the program of the users."""
 
 NOBODY = {"none": {"arrivals": {"at": ["1h"]}, "size": "1kB"}}
 WIDE: dict[str, Any] = {"rate": "1Gbit", "delay": "18ms", "buffer": "1000packets"}
@@ -43,6 +48,8 @@ LAWS = {
 }
 LIMITS = {"right": 1.0, "half": 0.5, "twice": 2.0}
 """Rates of the rules of nftables, of what the link carries."""
+BURST = 5
+"""Connections or users that a rule lets in at once after a pause: what nftables has by default."""
 LIMITED = [f"nft {who}, {rate}" for who in ("connections", "users") for rate in LIMITS]
 CONTROLS = ("none", *LIMITED, *LAWS)
 QUEUES = ("drop-tail", "htb", "fq_codel", "cake")
@@ -172,7 +179,7 @@ def limit(lab: Lab, control: str, cell: Cell) -> None:
     """Put rules of nftables in the place of a gate: so many connections or users a second."""
     _, who, rate = control.replace(",", "").split()
     a_minute = round(60 * LIMITS[rate] * cell.carries * (CONNECTIONS if who != "users" else 1))
-    over = f"limit rate over {a_minute}/minute burst 5 packets drop"
+    over = f"limit rate over {a_minute}/minute burst {BURST} packets drop"
     lines = [
         "table ip limits {",
         "set known { type ipv4_addr; flags dynamic,timeout; timeout 15s; size 65535; }",
@@ -227,7 +234,7 @@ class Sampler(threading.Thread):
 
 def measure(cell: Cell) -> dict[str, Any]:
     """Run a cell; return it with what was measured."""
-    with Lab() as lab:
+    with Lab(late_ms=LATE_MS) as lab:
         link = lab.link(lab.write(SCENARIO)[0])
         lab.within(lab.right, "ip", "route", "add", "local", f"{CLIENTS}.0.0/16", "dev", "lo")
         # the answers to forged SYNs cross the link, and end there
@@ -256,6 +263,9 @@ def measure(cell: Cell) -> dict[str, Any]:
         status = lab.status() if control else {}
         cookies = lab.counters(lab.left)["SyncookiesSent"]
         late_ms, not_read = lateness(link.report())
+        if 1e3 * told["late_p95_s"] > USERS_LATE_MS:
+            raise RanOut(f"users were {1e3 * told['late_p95_s']:.0f} ms late (p95)")
+        files = lab.watch.most()
     return {
         **asdict(cell),
         **summary(told, sent, cell),
@@ -265,6 +275,8 @@ def measure(cell: Cell) -> dict[str, Any]:
         "alarm": status.get("alarm", False),
         "late_ms": late_ms,
         "not_read": not_read,
+        "files_most": files.peak,
+        "files_limit": files.limit,
         "kernel": os.uname().release,
     }
 

@@ -11,7 +11,7 @@ import tidegate
 from tools.live import loads
 from tools.live.loads import HOST, endless
 from tools.live.page_users import CONNECTIONS, DOCUMENT, OBJECT, OBJECTS, PAGE_BYTES
-from tools.live.pages import LIMITS, LOADS, Cell
+from tools.live.pages import BURST, LIMITS, LOADS, Cell
 
 GATES: dict[str, dict[str, Any]] = {
     "none": {},
@@ -32,8 +32,8 @@ def port(cell: Cell) -> dict[str, Any] | None:
     said: dict[str, Any] = {} if queue["law"] == "drop-tail" else {"queue": queue}
     if cell.control.startswith("nft connections"):
         rate = LIMITS[cell.control.split()[-1]] * CONNECTIONS * cell.carries
-        fixed = {"law": "fixed-rate", "rate": f"{rate:.3f}/s", "limiter": "token-bucket"}
-        return {**said, "gate": fixed}
+        fixed: dict[str, Any] = {"law": "fixed-rate", "rate": f"{rate:.3f}/s"}
+        return {**said, "gate": fixed | {"limiter": "token-bucket", "burst": BURST}}
     if cell.control == "DQM":
         whole = cell.buffer // 1500
         law: dict[str, Any] = {"law": "dqm", "x_m": whole // 2, "x_M": whole // 2, "P_M": 1.0}

@@ -16,12 +16,13 @@ import random
 import subprocess
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING
 
 import tidegate
-from tools.live.lab import LEFT, NEAR, PORT, ROOT, Lab, interrupted, obstacle, run
+from tidegate.hosts.lab import LATE_MS, LEFT, NEAR, PORT, Lab, interrupted, obstacle, run, valid
 from tools.live.loads import SLOWER, document
 from tools.live.pages import CLIENTS, SCENARIO
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 RATE = 188.0
 PATIENCE_S = 30.0
 IN_TIME_S = 5.0
-ENDS = ROOT / "tools" / "quic_ends"
+ENDS = Path(__file__).parents[1] / "quic_ends"
 LAWS = {
     "none": 'law = { law = "none" }\n',
     "blind": 'mode = "enforce"\nlaw = { law = "tide", admit = "connections" }\n',
@@ -63,7 +64,7 @@ def write(flows: Flows, path: Path) -> Path:
 def measured(control: str, flows: Flows) -> list[float | None]:
     """Run real clients; return the seconds of each download, None: it did not complete."""
     program = str(ENDS / "target" / "release" / "quic-ends")
-    with Lab() as lab:
+    with Lab(late_ms=LATE_MS) as lab:
         lab.link(lab.write(SCENARIO)[0])
         lab.within(lab.right, "ip", "route", "add", "local", f"{CLIENTS}.0.0/16", "dev", "lo")
         way = ("via", NEAR.replace(".1", ".2"), "dev", "tg0")
@@ -129,7 +130,8 @@ def main() -> int:
     print("|---" * 6 + "|", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         for control in asked.control.split(","):
-            print(row(control, "measured", measured(control, flows)), flush=True)
+            real = valid(partial(measured, control, flows), partial(print, file=sys.stderr))
+            print(row(control, "measured", real), flush=True)
             forecast = predicted(control, flows, asked.seconds, Path(folder))
             print(row(control, "predicted", forecast), flush=True)
     return 0

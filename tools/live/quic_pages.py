@@ -18,7 +18,7 @@ from statistics import median
 
 import tidegate
 from tidegate import _native
-from tools.live.lab import interrupted, obstacle, program
+from tidegate.hosts.lab import interrupted, obstacle, program
 from tools.live.quic import ENDS
 
 PAGE = """

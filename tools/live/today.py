@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import statistics
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from tidegate.hosts.lab import LATE_MS, Lab, valid
 from tools.live import loads
-from tools.live.lab import Lab
 from tools.live.measure import Flow, mean_and_spread, read, simulate
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def served(flows: Sequence[Flow], seconds: float) -> Served:
 
 def in_the_lab(scenario: dict[str, Any], seed: int) -> tuple[list[Flow], float]:
     """Run real hosts; return their flows, and how late the link was in ms."""
-    with Lab() as lab:
+    with Lab(late_ms=LATE_MS) as lab:
         path, table = lab.write(scenario)
         link = lab.link(path, seed=seed)
         lab.traffic(path, table, download=True, seed=seed)
@@ -86,7 +87,7 @@ def today(seconds: float, runs: int, *, predict: bool = False) -> None:
         found: dict[str, list[Served]] = {"lab": [], "simulator": []}
         for seed in range(1, runs + 1):
             if not predict:
-                flows, late = in_the_lab(scenario, seed)
+                flows, late = valid(partial(in_the_lab, scenario, seed), print)
                 print(f"    {name}, seed {seed}: the link was {late:.2f} ms late (p95)", flush=True)
                 found["lab"].append(served(flows, seconds))
             found["simulator"].append(served(simulate(scenario, seed, {})[0], seconds))

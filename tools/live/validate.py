@@ -15,20 +15,22 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tools.live import loads
+from tidegate.hosts.lab import LATE_MS, Lab, LabError, interrupted, obstacle, valid
+from tools.live import alone, loads
 from tools.live.explained import EXPLANATIONS
-from tools.live.lab import ROOT, Lab, LabError, interrupted, obstacle
 from tools.live.measure import of_flows, read, simulate
 from tools.validate.dumbbell import Case
 from tools.validate.judge import Verdict
-from tools.validate.printer import Printer, renew
+from tools.validate.printer import Printer, many, renew
 
 if TYPE_CHECKING:
     from tools.validate.measure import Measures
 
+ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "emulate.md"
 CONTROLS = ("reno", "cubic", "bbr")
 
@@ -68,7 +70,11 @@ def cases() -> list[Case]:
 
 def of_linux(case: Case, seed: int) -> Measures:
     """Run real hosts, and measure."""
-    with Lab() as lab:
+    return valid(partial(_in_the_lab, case, seed), partial(print, file=sys.stderr))
+
+
+def _in_the_lab(case: Case, seed: int) -> Measures:
+    with Lab(late_ms=LATE_MS) as lab:
         path, table = lab.write(case.document)
         link = lab.link(path, seed=seed)
         lab.traffic(path, table, download=False, seed=seed)
@@ -88,9 +94,17 @@ def _measures(flows: list[Any], case: Case, waited: float) -> Measures:
     return {**measures, "queue_mean": waited / seconds}
 
 
+def hosts_alone(control: str, seeds: int, printer: Printer) -> None:
+    """Print the cells of hosts alone by a control."""
+    found = alone.compared(control, seeds, partial(print, file=sys.stderr))
+    printer.verdicts.update(row.verdict for _, each in found for row in each)
+    about = f"flows by {control} that share nothing, simulated / real; {many(seeds)}"
+    printer.table(alone.name(control), about, alone.HEAD, alone.lines(found))
+
+
 def options() -> argparse.Namespace:
     """Read the command line."""
-    names = [case.name for case in cases()]
+    names = [*(case.name for case in cases()), *map(alone.name, CONTROLS)]
     parser = argparse.ArgumentParser(description=__doc__, prog="python -m tools.live.validate")
     parser.add_argument("--case", action="append", choices=names, help="only this; repeatable")
     parser.add_argument("--seeds", type=int, help="seeds per case instead of the case's own")
@@ -112,6 +126,9 @@ def main() -> int:
             if given.case is None or case.name in given.case:
                 seeds = range(1, (given.seeds or case.seeds) + 1)
                 printer.case(case, [(of_tidegate(case, n), of_linux(case, n)) for n in seeds])
+        for control in CONTROLS:
+            if given.case is None or alone.name(control) in given.case:
+                hosts_alone(control, given.seeds or SEEDS, printer)
     except LabError as error:
         print(error, file=sys.stderr)
         return 1

@@ -21,7 +21,8 @@ from tools.live.dashboard import (
     settings,
     shown,
 )
-from tools.live.lab import LabError
+
+from tidegate.hosts.lab import LabError
 
 if TYPE_CHECKING:
     import subprocess

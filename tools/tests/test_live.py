@@ -1,19 +1,35 @@
 """Hosts of the lab's scenarios are those of the profile `linux-6.18`; its users load pages."""
 
 import asyncio
+import errno
 import math
+import socket
+import subprocess
+import sys
 import tomllib
 from typing import Any, ClassVar
 from unittest.mock import MagicMock
 
 import pytest
-from tools.live import demo, figures, light, loads, quic_pages, today, validate
+from tools.live import (
+    alone,
+    demo,
+    figures,
+    light,
+    loads,
+    matrix,
+    matrix_page,
+    quic_pages,
+    today,
+    validate,
+)
 from tools.live.measure import Flow, simulate
-from tools.live.page_users import DOCUMENT, OBJECT, OBJECTS, Plan, Run, Streams
+from tools.live.page_users import DOCUMENT, OBJECT, OBJECTS, NoRoom, Plan, Run, Streams
 
 CROWDS = [figures.crowd(), *light.LOADS.values(), {"pages": loads.pages(20, "upload")}]
 DOCUMENTS = [
     *(case.document for case in validate.cases()),
+    *(cell.document() for cell in alone.cells("cubic")),
     *(loads.document(10, traffic) for traffic in CROWDS),
     *(today.document(10, port) for port in today.CELLS.values()),
     tomllib.loads(demo.SCENARIO.read_text(encoding="utf-8")),
@@ -83,6 +99,63 @@ def test_a_page_is_loaded_by_the_connections_that_are_admitted() -> None:
     assert user.served == 1
 
 
+# With one file fewer than it needs a user is no user who waits for the network: the run is over.
+@pytest.mark.parametrize("reason", [errno.EMFILE, errno.ENOBUFS, errno.EADDRNOTAVAIL])
+def test_a_connection_that_this_machine_has_no_room_for_ends_the_users(
+    reason: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refused(*_: object, **__: object) -> Streams:
+        raise OSError(reason, "no")
+
+    monkeypatch.setattr(asyncio, "open_connection", refused)
+    run = Run(Plan("", 0, "10.79", 1, ((0, 50),), patience=1))
+    with pytest.raises(NoRoom, match="no room for a connection"):
+        asyncio.run(run.whole())
+
+
+def test_a_connection_that_is_refused_on_its_way_ends_nobody(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def refused(*_: object, **__: object) -> Streams:
+        raise OSError(errno.ECONNREFUSED, "no")
+
+    monkeypatch.setattr(asyncio, "open_connection", refused)
+    run = Run(Plan("", 0, "10.79", 0.2, ((0, 50),), patience=1))
+    asyncio.run(run.whole())
+    assert run.rows
+    assert all("load_s" not in row for row in run.rows)
+
+
+SHORT_OF_FILES = """
+import asyncio, resource, sys
+resource.setrlimit(resource.RLIMIT_NOFILE, (20, 20))
+from tools.live import page_server
+sys.argv = ["page_server", "127.0.0.1", sys.argv[1]]
+asyncio.run(page_server.main())
+"""
+
+
+# By hand: of 20 files the server has some for itself, so it cannot accept 20 connections. Those
+# that wait in its backlog stand for their clients, who would wait for an answer.
+def test_a_server_of_pages_without_files_ends_with_an_error() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        address = free.getsockname()
+    command = [sys.executable, "-c", SHORT_OF_FILES, str(address[1])]
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, **pipes) as server:
+        assert server.stdout is not None
+        assert server.stdout.readline() == "serving\n"
+        clients = [socket.create_connection(address) for _ in range(20)]
+        try:
+            _, errors = server.communicate(timeout=20)
+        finally:
+            server.kill()
+            for client in clients:
+                client.close()
+    assert server.returncode == 1
+    assert "Too many open files" in errors
+
+
 def test_pages_over_quic_say_what_delay_the_emulator_kept_and_what_was_lost() -> None:
     """Of the first link of a report, by hand: 320 came and 317 went."""
     report = """bottleneck
@@ -110,3 +183,77 @@ def test_a_prediction_takes_no_lab(
     monkeypatch.setattr("sys.argv", [*asked, "--only", "cost"])
     with pytest.raises(SystemExit):
         figures.main()
+
+
+# By hand: of three flows of 8 segments one took 1 s, one 2.5 s, and one was never over: it counts
+# as 10 s. The mean is 4.5 s, and one, two and two of three are over in 2, 3 and 10 s.
+def test_a_flow_alone_that_is_not_over_counts_as_the_longest() -> None:
+    def flow(size: int, closed: float) -> Flow:
+        return Flow(0, 0, closed, 1, 0, 1, size * alone.SEGMENT)
+
+    flows = [flow(8, 1.0), flow(8, 2.5), flow(8, math.nan)]
+    found = alone.measured([*flows, *(flow(size, 1.0) for size in (4, 30, 100))])
+    assert found["time_8"] == pytest.approx(4.5)
+    assert [found[f"done_8_{soon}s"] for soon in (2, 3, 10)] == pytest.approx([1 / 3, 2 / 3, 2 / 3])
+
+
+# A flow that met another one would wait for it. By hand: all four classes send 4 x 100 flows of
+# 142 segments at most in 20 s; that is 2 % of 1 Gbit/s, and each starts 50 ms after the last.
+def test_hosts_alone_meet_no_crowd() -> None:
+    flows, queue = simulate(alone.Cell("cubic", 20, 0.01).document(), 1, {})
+    assert len(flows) == 400
+    assert queue < 1
+
+
+PAGE = """\
+| | drop-tail | cake |
+|---|---|---|
+| none | 112 | 50 |
+| tide | 218 | 207 |
+
+## What is measured
+
+**drop-tail**
+
+| | steady | long flows |
+|---|---|---|
+| none | 112 (51) | 74 (29) |
+
+### Every measure, drop-tail
+
+| load | control | runs | pages |
+|---|---|---|---|
+| steady | none | 3 | 112 |
+
+## Linux 6.18, in real time
+
+**drop-tail**
+
+| | steady |
+|---|---|
+| none | 45 (51) |
+"""
+
+
+# By hand: two runs with 30 and 40 pages are 35 in the mean, in each table of that cell and in no
+# other, nor in those of another kernel.
+def test_the_page_of_the_matrix_takes_what_was_measured_anew() -> None:
+    measures = dict.fromkeys(matrix.COLUMNS, 1.0) | {"late_ms": 0, "users_late_ms": 0}
+    row = {"queue": "drop-tail", "control": "none", "load": "steady", **measures, "not_read": 0}
+    rows = [{**row, "done": done, "seed": done, "files_most": 1300} for done in (30, 40)]
+    found = matrix.by_cell(rows)
+    told = matrix_page.renewed(PAGE, found, lambda _: None)
+    assert "| none | 35 | 50 |" in told
+    assert "| none | 35 (51) | 74 (29) |" in told
+    assert "| steady | none | 2 | 35 | 30 to 40 |" in told
+    assert "| none | 45 (51) |" in told
+    assert "| tide | 218 | 207 |" in told
+    told = matrix_page.renewed(PAGE, found, lambda cell: {"done": len(cell.load)})
+    assert "| none | 35 (6) | 74 (10) |" in told
+
+
+# Rows from before open files were counted say nothing of them, and are not valid.
+def test_a_run_that_says_nothing_of_its_files_is_not_valid() -> None:
+    row = {"late_ms": 0, "users_late_ms": 0, "not_read": 0}
+    assert not matrix.good(row)
+    assert matrix.good(row | {"files_most": 1300})

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 from tools import own_clock
-from tools.kernels import Obstacle
+
+from tidegate.hosts import own_clock as kernel
+from tidegate.hosts.archive import Obstacle
 
 
 def test_a_source_that_is_not_as_expected_is_not_changed(tmp_path: Path) -> None:
@@ -13,11 +15,11 @@ def test_a_source_that_is_not_as_expected_is_not_changed(tmp_path: Path) -> None
     file = tmp_path / "verifier.c"
     file.write_text("a b a")
     with pytest.raises(Obstacle, match=r"verifier\.c of this source has 0 times: c"):
-        own_clock.changed(file, "c", "d")
+        kernel.changed(file, "c", "d")
     with pytest.raises(Obstacle, match="has 2 times: a"):
-        own_clock.changed(file, "a", "d")
+        kernel.changed(file, "a", "d")
     assert file.read_text() == "a b a"
-    own_clock.changed(file, "b", "c")
+    kernel.changed(file, "b", "c")
     assert file.read_text() == "a c a"
 
 
@@ -30,7 +32,7 @@ def test_without_root_it_says_what_it_needs(
 
 
 @pytest.mark.live
-@pytest.mark.skipif(not (own_clock.PLACE / "linux").exists(), reason="its kernel is not compiled")
+@pytest.mark.skipif(not (kernel.place() / "linux").exists(), reason="its kernel is not compiled")
 def test_time_stands_still_while_it_computes(capsys: pytest.CaptureFixture[str]) -> None:
     """An hour of sleep takes no hour, and a computation no time at all."""
     if os.geteuid() != 0:

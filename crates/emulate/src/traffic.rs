@@ -13,6 +13,8 @@
 //! | `server`  | receives and sends data, and records what it sent |
 //! | `diag`    | the kernel's counts of a connection |
 //! | `record`  | the result of a flow, and the table |
+//! | `room`    | what this machine has no room for |
+//! | `late`    | how late this process is woken |
 //!
 //! Values that the socket does not provide are estimated, see `record`. Of a
 //! class's transport, only the segment size and the congestion control are set;
@@ -20,7 +22,9 @@
 
 pub mod client;
 mod diag;
+mod late;
 pub mod plan;
 pub mod record;
 mod request;
+mod room;
 pub mod server;

@@ -13,6 +13,7 @@ from typing import Annotated, NoReturn, TextIO
 
 import typer
 
+from tidegate.cli.against_linux import against_linux
 from tidegate.cli.bench import bench
 from tidegate.cli.certify import certify
 from tidegate.cli.check import check
@@ -49,6 +50,7 @@ COMMANDS = (
     paper,
     study,
     certify,
+    against_linux,
     bench,
     flows,
     trace,

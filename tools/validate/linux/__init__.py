@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tools import kernels
+from tidegate.hosts import archive as debian
 from tools.peers.install import UnavailableError
 
 if TYPE_CHECKING:
@@ -70,10 +70,10 @@ def find() -> Path:
     program = BUILD / "queue"
     own = [HERE / "kernel.h", HERE / "queue.c"]
     try:
-        kernels.need(TOOLS)
+        debian.need(TOOLS)
         if not (BUILD / VERSION).exists():
             fetch()
-    except kernels.Obstacle as reason:
+    except debian.Obstacle as reason:
         raise UnavailableError(f"Linux's source is not to be had here: {reason}") from reason
     if not program.exists() or program.stat().st_mtime < max(one.stat().st_mtime for one in own):
         part = BUILD / f"queue.{os.getpid()}"
@@ -88,7 +88,7 @@ def find() -> Path:
 
 def fetch() -> None:
     """Take the source from Debian's archive."""
-    archive = kernels.Archive(RELEASE, BUILD / "apt")
+    archive = debian.Archive(RELEASE, BUILD / "apt")
     source = next(one for one in archive.needs("linux-source") if one[-1].isdigit())
     archive.download(source)
     [package] = archive.place.glob("*.deb")

@@ -67,6 +67,35 @@ fn fixed_rate_tokens() {
     assert_eq!((rig.knobs.token_interval_ns, rig.knobs.token_depth_ns), (15_267_175, 15_267_175));
 }
 
+/// By hand: ten tokens a second, and five in a full bucket. Of seven at once five pass; after
+/// 100 ms there is one token more, and after a pause the bucket is full again. The rules of
+/// nftables (`limit rate over 10/second burst 5 packets`) have such a bucket.
+#[test]
+fn fixed_rate_burst() {
+    let config = fixed_rate::Config {
+        rate: Frequency::per_s(10.0),
+        limiter: Limiter::TokenBucket,
+        burst: 5,
+        ..Default::default()
+    };
+    let knobs = Rig::new(FixedRate::new(config)).knobs;
+    let mut admit = Admit::new(Admission { limiter: Limiter::TokenBucket, ..Admission::default() });
+    let mut counts = Counts::default();
+    let syn = Packet { flags: Flags::SYN, ..Packet::default() };
+    let mut passed = |ms: u64, offered: u32| {
+        let now = Time::from_ms(ms);
+        let verdicts = (0..offered).map(|_| admit.admit(&syn, now, &knobs, &mut counts));
+        verdicts.filter(|verdict| *verdict == Verdict::Pass).count()
+    };
+    assert_eq!([passed(0, 7), passed(100, 3), passed(10_000, 7)], [5, 1, 5]);
+}
+
+#[test]
+fn a_counter_has_no_burst() {
+    let config = fixed_rate::Config { burst: 5, ..Default::default() };
+    assert_eq!(config.check().expect_err("it is a counter").0, "burst");
+}
+
 #[test]
 fn gss_ga() {
     let law = GssGa::new(gss_ga::Config::default());

@@ -8,6 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::{Args, Subcommand};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use serde::Serialize;
 
 use crate::scenario;
 use crate::traffic::plan::Plan;
@@ -63,6 +64,20 @@ struct Run {
     /// Seed of the random numbers
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Print what was done as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What a run has done, and whether this machine kept up with it.
+#[derive(Serialize)]
+struct Told {
+    sessions: usize,
+    completed: usize,
+    /// How late the latest session started, ms.
+    latest_start_ms: f64,
+    /// How late this process was woken, 95 of 100 times at most, ms.
+    late_p95_ms: f64,
 }
 
 impl Traffic {
@@ -94,11 +109,20 @@ impl Run {
         let run = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |at| at.as_nanos() as u64);
         let found = runtime.block_on(client::run(&plan, self.to, run))?;
         record::write(BufWriter::new(table), &plan, &found.records)?;
-        let over = found.records.iter().filter(|(_, record)| record.ended.is_some()).count();
+        let told = Told {
+            sessions: found.records.len(),
+            completed: found.records.iter().filter(|(_, record)| record.ended.is_some()).count(),
+            latest_start_ms: found.latest_start * 1e3,
+            late_p95_ms: found.late_p95 * 1e3,
+        };
+        if self.json {
+            return output::say_json(&told);
+        }
         output::say(&format!(
-            "{} sessions, {over} completed; the latest started {:.1} ms late; {}\n",
-            found.records.len(),
-            found.latest_start * 1e3,
+            "{} sessions, {} completed; the latest started {:.1} ms late; {}\n",
+            told.sessions,
+            told.completed,
+            told.latest_start_ms,
             self.out.display(),
         ));
         Ok(())

@@ -14,9 +14,11 @@ use tokio::task::LocalSet;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::diag::{Diag, Info};
+use super::late::Late;
 use super::plan::{Flow, Plan, Sort};
 use super::record::{Record, Sent};
 use super::request::Request;
+use super::room::Room;
 use super::server::{HAVE_ALL, LINGER, drain, write_zeros};
 use tidegate_common::fail::{At, Failure};
 
@@ -36,6 +38,8 @@ pub struct Found {
     pub records: Vec<(Flow, Record)>,
     /// Largest delay of a start after its planned time, seconds.
     pub latest_start: f64,
+    /// How late this process was woken, 95 of 100 times at most, seconds.
+    pub late_p95: f64,
 }
 
 /// Shared by all sessions.
@@ -46,6 +50,7 @@ struct Shared {
     to: SocketAddr,
     run: u64,
     diag: RefCell<Option<Diag>>,
+    room: Room,
 }
 
 impl Shared {
@@ -62,47 +67,63 @@ impl Shared {
 /// Opens the sessions of the plan, and returns their results at the end.
 ///
 /// # Errors
-/// There is no server, or the kernel lacks a congestion control.
+/// There is no server, the kernel lacks a congestion control, or this machine has no room for a
+/// session.
 pub async fn run(plan: &Plan, to: SocketAddr, run: u64) -> Result<Found, Failure> {
     try_controls(plan, to)?;
     let began = Instant::now();
-    let seconds = |at: tidegate_core::units::Time| Duration::from_secs_f64(at.secs());
     let shared = Rc::new(Shared {
         began,
-        end: began + seconds(plan.duration),
+        end: began + Duration::from_secs_f64(plan.duration.secs()),
         to,
         run,
         // without it some columns of the table are zero
         diag: RefCell::new(Diag::open().ok()),
+        room: Room::default(),
     });
-    let local = LocalSet::new();
-    let sessions = local.run_until(async {
-        let mut sessions = Vec::with_capacity(plan.flows.len());
-        for (number, flow) in plan.flows.iter().enumerate() {
-            sleep_until(began + seconds(flow.start)).await;
-            let (flow, sort) = (*flow, plan.sorts[flow.class].clone());
-            let shared = shared.clone();
-            sessions.push(tokio::task::spawn_local(async move {
-                session(number as u32, flow, sort, &shared).await
-            }));
-        }
-        let mut records = Vec::with_capacity(sessions.len());
-        for (session, flow) in sessions.into_iter().zip(&plan.flows) {
-            records.push((*flow, session.await.unwrap_or_default()));
-        }
-        records
-    });
-    let mut records = sessions.await;
-    if plan.flows.iter().any(|flow| flow.download) {
-        for (flow, sent) in sent(&shared).await? {
-            if let Some((_, record)) = records.get_mut(flow as usize) {
-                record.sent = sent;
+    let late = Late::default();
+    let work = async {
+        let mut records = open(plan, &shared).await;
+        // what parts with the last sessions goes on meanwhile
+        if plan.flows.iter().any(|flow| flow.download) {
+            for (flow, sent) in sent(&shared).await? {
+                if let Some((_, record)) = records.get_mut(flow as usize) {
+                    record.sent = sent;
+                }
             }
         }
+        Ok(records)
+    };
+    let records = LocalSet::new()
+        .run_until(async {
+            tokio::select! {
+                failure = shared.room.none(to) => Err(failure),
+                never = late.note() => match never {},
+                records = work => records,
+            }
+        })
+        .await?;
+    let starts = records.iter().map(|(flow, record)| record.start - flow.start.secs());
+    let latest_start = starts.fold(0.0, f64::max);
+    Ok(Found { records, latest_start, late_p95: late.p95() })
+}
+
+/// Opens each session at its time; returns their results when all are over.
+async fn open(plan: &Plan, shared: &Rc<Shared>) -> Vec<(Flow, Record)> {
+    let mut sessions = Vec::with_capacity(plan.flows.len());
+    for (number, flow) in plan.flows.iter().enumerate() {
+        sleep_until(shared.began + Duration::from_secs_f64(flow.start.secs())).await;
+        let (flow, sort) = (*flow, plan.sorts[flow.class].clone());
+        let shared = shared.clone();
+        sessions.push(tokio::task::spawn_local(async move {
+            session(number as u32, flow, sort, &shared).await
+        }));
     }
-    let late = records.iter().map(|(flow, record)| record.start - flow.start.secs());
-    let latest_start = late.fold(0.0, f64::max);
-    Ok(Found { records, latest_start })
+    let mut records = Vec::with_capacity(sessions.len());
+    for (session, flow) in sessions.into_iter().zip(&plan.flows) {
+        records.push((*flow, session.await.unwrap_or_default()));
+    }
+    records
 }
 
 /// Fails if the kernel lacks a congestion control of the plan.
@@ -127,7 +148,7 @@ async fn session(number: u32, flow: Flow, sort: Sort, shared: &Shared) -> Record
     let work = exchange(number, flow, &sort, shared, &record, &near);
     let mut work = std::pin::pin!(work);
     let done = tokio::select! {
-        done = &mut work => Some(done),
+        done = &mut work => Some(shared.room.judge(done)),
         () = sleep_until(out.unwrap_or(shared.end)) => None,
     };
     let mut found = record.get();

@@ -9,13 +9,14 @@ use std::time::Duration;
 
 use rustix::net::sockopt::set_tcp_congestion;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpSocket, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::task::LocalSet;
 use tokio::time::{Instant, timeout};
 
 use super::diag::Diag;
 use super::record::Sent;
 use super::request::Request;
+use super::room::Room;
 use tidegate_common::fail::{At, Failure};
 use tidegate_model::control::TcpControl;
 
@@ -76,16 +77,25 @@ struct Shared {
     diag: RefCell<Option<Diag>>,
 }
 
+/// Listens there.
+///
+/// A connection begins with the control of its listener. Where that one paces, as the default of a
+/// machine may, the connection stays paced whatever control it is given later. Reno does not pace,
+/// and every kernel has it.
+fn listen(at: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if at.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    set_tcp_congestion(&socket, TcpControl::Reno.name())?;
+    socket.set_reuseaddr(true)?;
+    socket.bind(at)?;
+    socket.listen(BACKLOG)
+}
+
 /// Serves until the process ends.
 ///
 /// # Errors
-/// The address cannot be bound.
+/// The address cannot be bound, or this machine has no room for a session.
 pub async fn serve(at: SocketAddr) -> Result<(), Failure> {
-    let socket = if at.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() };
-    let socket = socket.at(at)?;
-    socket.set_reuseaddr(true).at(at)?;
-    socket.bind(at).at(at)?;
-    let listener = socket.listen(BACKLOG).at(at)?;
+    let listener = listen(at).at(at)?;
     let shared = Rc::new(Shared {
         book: RefCell::default(),
         active: RefCell::default(),
@@ -93,21 +103,30 @@ pub async fn serve(at: SocketAddr) -> Result<(), Failure> {
         diag: RefCell::new(Diag::open().ok()),
     });
     eprintln!("tidegated: serving at {at}");
+    let room = Rc::new(Room::default());
     let accept = async {
         loop {
-            // the client is gone, or no descriptor is left: try again later
             match listener.accept().await {
                 Ok((stream, _)) => {
-                    let shared = shared.clone();
+                    let (shared, room) = (shared.clone(), room.clone());
                     tokio::task::spawn_local(async move {
-                        let _ = session(stream, &shared).await;
+                        // a client that is gone concerns this session alone
+                        let _ = room.judge(session(stream, &shared).await);
                     });
                 }
-                Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
+                // the client is gone
+                Err(error) => _ = room.judge::<()>(Err(error)),
             }
         }
     };
-    LocalSet::new().run_until(accept).await
+    LocalSet::new()
+        .run_until(async {
+            tokio::select! {
+                failure = room.none(at) => Err(failure),
+                () = accept => Ok(()),
+            }
+        })
+        .await
 }
 
 async fn session(mut stream: TcpStream, shared: &Shared) -> io::Result<()> {
@@ -201,5 +220,24 @@ fn sent((near, far): Ends, shared: &Shared, closed: Option<Duration>) -> Sent {
         again: info.data_again,
         timeouts: info.timeouts,
         closed_after: closed.map(|span| span.as_secs_f64()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // tcp_create_openreq_child: a connection begins with the control of its listener, and
+    // bbr_init leaves it paced for ever. The default of a machine may be BBR.
+    #[test]
+    fn a_connection_begins_with_a_control_that_does_not_pace() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let begun = runtime.expect("a runtime").block_on(async {
+            let listener = listen(SocketAddr::from(([127, 0, 0, 1], 0)))?;
+            let _near = TcpStream::connect(listener.local_addr()?).await?;
+            let (far, _) = listener.accept().await?;
+            io::Result::Ok(rustix::net::sockopt::tcp_congestion(&far)?)
+        });
+        assert_eq!(begun.expect("the loopback is there"), "reno");
     }
 }

@@ -5,6 +5,7 @@
 //! | `rate`  | `rate`  | sessions/s     | 65 to 1000       |
 //! | `E`     | `epoch` | s              | no value; 1 fits |
 //! | `alpha` | `alpha` | sessions/epoch | `rate x E`       |
+//! |         | `burst` | sessions       | none; ours       |
 //!
 //! The paper uses it to draw completions over admissions, and finds the best rate by trying all.
 //!
@@ -24,6 +25,12 @@ crate::settings! {
     rate: Frequency = { Frequency::per_s(100.0) } "Sessions admitted per second; default 100/s, above 0/s (session-control, III-B: 65/s to 1000/s).";
     epoch: Time = "1s" ["1ms" to "1h"] "Length of an epoch" ("not in the paper; 1 s agrees best with its Table I");
     limiter: Limiter = { Limiter::Counter } "How admissions are spread over an epoch; default counter (which fits the times of Table I).";
+    #[serde(skip_serializing_if = "is_one")]
+    burst: u32 = 1 [1 to 1000000] "Sessions that a bucket admits at once after a pause (limiter `token-bucket`); the rules of nftables have 5" ("not in the paper");
+}
+
+fn is_one(burst: &u32) -> bool {
+    *burst == 1
 }
 
 impl Config {
@@ -38,6 +45,10 @@ impl Config {
     /// The field that is not, and what would be right.
     pub fn check(&self) -> Result<(), Refused> {
         self.in_range()?;
+        if self.burst > 1 && self.limiter == Limiter::Counter {
+            let what = "a counter has no burst: write `limiter = \"token-bucket\"` too";
+            return Err(("burst".into(), what.to_owned()));
+        }
         let rate = self.rate.get();
         if rate > 0.0 && rate <= 1e9 {
             return Ok(());
@@ -68,7 +79,8 @@ impl FixedRate {
         // tokens arrive at the rate itself, not at this epoch's whole number of sessions
         let interval_ns = (1e9 / self.config.rate.get()) as u64;
         knobs.token_interval_ns = interval_ns.max(1);
-        knobs.token_depth_ns = knobs.token_interval_ns;
+        let burst = self.config.burst.into();
+        knobs.token_depth_ns = knobs.token_interval_ns.saturating_mul(burst);
         now.saturating_add(self.config.epoch)
     }
 }

@@ -10,6 +10,7 @@ queue is there. Everything is removed when the lab is left, after errors too.
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
 import signal
@@ -21,15 +22,16 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from tidegate.hosts import room
 from tidegate.scenario import toml
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Self
 
-ROOT = Path(__file__).parents[2]
+CHECKOUT = Path(__file__).parents[3]
 LEFT, RIGHT = "10.78.1.1", "10.78.2.2"
 ROUTER, NEAR = "10.78.1.2", "10.78.2.1"
 PORT = 4433
@@ -41,6 +43,12 @@ ALIKE = (
 )
 """Settings of both hosts: more ports and half-open connections than any scenario needs."""
 
+LATE_MS, PACKET_BITS = 1.2, 12_000
+"""Latest p95 of a link with which a run is valid, or the time of a packet, if that is longer."""
+HOSTS_LATE_MS = 50
+"""Latest p95 of the processes that open sessions with which a run is valid."""
+ENDS = {"l": "the left host", "m": "the router", "r": "the right host"}
+
 AHEAD = (("chrt", "--rr"), ("nice", "-n"))
 """Ways to give the processes that move packets priority over others ..."""
 FIRST, SECOND = {"chrt": "30", "nice": "-19"}, {"chrt": "20", "nice": "-15"}
@@ -51,13 +59,33 @@ class LabError(Exception):
     """Something in the lab did not work."""
 
 
+class RanOut(LabError):
+    """This machine had no room for a run: what was measured is this machine."""
+
+
+T = TypeVar("T")
+TRIES = 3
+
+
+def valid(run: Callable[[], T], say: Callable[[str], object], tries: int = TRIES) -> T:
+    """Run until this machine has room for the run; `say` is told why not; RanOut: it never had."""
+    for _ in range(tries - 1):
+        try:
+            return run()
+        except RanOut as reason:
+            say(f"not valid, run again: {reason}")
+    return run()
+
+
 def program() -> Path | None:
-    """Find the tidegated that was built last."""
+    """Find tidegated: that of the environment, or the last built in a checkout, or in the path."""
     if path := os.environ.get("TIDEGATED"):
         return Path(path)
-    built = [ROOT / "target" / kind / "tidegated" for kind in ("release", "debug")]
-    found = [path for path in built if path.exists()]
-    return max(found, key=lambda path: path.stat().st_mtime, default=None)
+    built = [CHECKOUT / "target" / kind / "tidegated" for kind in ("release", "debug")]
+    if found := [path for path in built if path.exists()]:
+        return max(found, key=lambda path: path.stat().st_mtime)
+    installed = shutil.which("tidegated")
+    return Path(installed) if installed else None
 
 
 def obstacle(*, gate: bool) -> str | None:
@@ -70,7 +98,7 @@ def obstacle(*, gate: bool) -> str | None:
         return "there is no /dev/net/tun"
     built = program()
     if built is None:
-        return "tidegated is not built: make build"
+        return "there is no tidegated: make build, or install it (docs/tidegated.md)"
     name = f"tg{os.getpid()}-try"
     made = subprocess.run(["ip", "netns", "add", name], capture_output=True, text=True, check=False)
     if made.returncode != 0:
@@ -120,10 +148,24 @@ class Lab:
 
     tidegated: str = field(default_factory=lambda: str(program()))
     name: str = field(default_factory=lambda: f"tg{os.getpid()}")
+    may_run_out: frozenset[str] = frozenset()
+    """What this run is to run out of (`room.COUNTED`): the backlog, where it is flooded."""
+    late_ms: float | None = None
+    """Latest p95 of a link with which a run is valid, or the time of a packet; none: any."""
     started: list[subprocess.Popen[str]] = field(default_factory=list)
+    running: list[subprocess.Popen[str]] = field(default_factory=list)
+    """All that were started, for the watch on their files."""
+    late: list[tuple[float, int, float]] = field(default_factory=list)
+    """How late each link was (`lateness`), and the time of a packet on it, ms."""
+    hosts_late_ms: list[float] = field(default_factory=list)
+    """How late the processes of `tidegated traffic run` were woken (p95)."""
 
     def __enter__(self) -> Self:
         """Make the namespaces and the cable."""
+        try:
+            room.raise_limit()
+        except OSError as error:
+            raise LabError(error.strerror) from None
         self.folder = Path(tempfile.mkdtemp(prefix="tidegate-lab-"))
         self.left, self.router, self.right = (f"{self.name}-{end}" for end in ("l", "m", "r"))
         try:
@@ -141,14 +183,64 @@ class Lab:
                 for setting in ALIKE:
                     self.within(each, "sysctl", "-qw", setting)
             self.within(self.router, "sysctl", "-qw", "net.ipv4.ip_forward=1")
+            self.before = {each: self.counted(each) for each in self._namespaces}
+            self.watch = room.Watch(self.running)
         except BaseException:
             self._remove()
             raise
         return self
 
-    def __exit__(self, *_: object) -> None:
-        """End what was started here, and remove the namespaces."""
-        self._remove()
+    def __exit__(self, kind: object, *_: object) -> None:
+        """End what was started here, and remove the namespaces; RanOut: the run is not valid."""
+        self.watch.end()
+        try:
+            # the reason that is under way is not to be hidden
+            met = [] if kind else self.ran_out()
+        finally:
+            self._remove()
+        if met:
+            raise RanOut("; ".join(met))
+
+    @property
+    def _namespaces(self) -> tuple[str, ...]:
+        return (self.left, self.router, self.right)
+
+    def counted(self, namespace: str) -> room.Counts:
+        """Return what the kernel counts there where it has no room."""
+
+        def read(file: str) -> str:
+            # only cat reads the file of that namespace, and not each kernel has each file
+            inside = ("nsenter", f"--net=/run/netns/{namespace}", "cat", file)
+            return subprocess.run(inside, capture_output=True, text=True, check=False).stdout
+
+        return room.counts(read)
+
+    def ran_out(self) -> list[str]:
+        """Return what this machine had no room for so far, as text; nothing: the run is valid."""
+        self.watch.look()
+        met = [
+            f"{each.command} had {each.peak} files open, and may have {each.limit}"
+            for each in self.watch.files.values()
+            if each.full()
+        ]
+        for each in self.started:
+            if each.poll():
+                errors = each.communicate()[1].strip()
+                met.append(f"{room.short(_words(each))} ended with {each.returncode}: {errors}")
+        for namespace, before in self.before.items():
+            for what, by in room.grown(before, self.counted(namespace)).items():
+                if what not in self.may_run_out:
+                    end = namespace.removeprefix(f"{self.name}-")
+                    met.append(f"no room for {what} at {ENDS[end]}: {', '.join(by)}")
+        for late, lost, packet in self.late:
+            most = math.inf if self.late_ms is None else max(self.late_ms, packet)
+            if late > most or (lost and self.late_ms is not None):
+                allowed = f"{most:.2f} ms are allowed; {lost} packets were not read"
+                met.append(f"the link was {late:.2f} ms late (p95), and {allowed}")
+        if self.late_ms is not None and max(self.hosts_late_ms, default=0) > HOSTS_LATE_MS:
+            late = max(self.hosts_late_ms)
+            met.append(f"hosts were {late:.0f} ms late (p95), and {HOSTS_LATE_MS} ms are allowed")
+        return met
 
     def _remove(self) -> None:
         for process in reversed(self.started):
@@ -175,6 +267,7 @@ class Lab:
             [*ahead, *inside, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
         self.started.append(process)
+        self.running.append(process)
         return process
 
     def end(self, process: subprocess.Popen[str]) -> str:
@@ -268,33 +361,37 @@ class Lab:
         out: Path,
         parts: Sequence[Sequence[str]],
         *settings: str,
-        download: bool,
+        download: bool | Sequence[bool],
         seed: int = 1,
     ) -> None:
         """Run each part of the classes by a pair of processes; one holds 20 thousand sessions.
 
-        A part without a name is all classes.
+        A part without a name is all classes. `download`: of all parts, or of each.
         """
-        opener, server, at = (
-            (self.right, self.left, LEFT) if download else (self.left, self.right, RIGHT)
-        )
-        clients, tables = [], []
-        serving = [self.serve(server, f"{at}:{PORT + number}") for number in range(len(parts))]
-        for number, classes in enumerate(parts):
+        ways = [download] * len(parts) if isinstance(download, bool) else download
+        down, up = (self.right, self.left, LEFT), (self.left, self.right, RIGHT)
+        clients, tables, serving = [], [], []
+        for number, way in enumerate(ways):
+            _, server, at = down if way else up
+            serving.append(self.serve(server, f"{at}:{PORT + number}"))
+        for number, (classes, way) in enumerate(zip(parts, ways, strict=True)):
+            opener, _, at = down if way else up
             tables.append(out.with_name(f"{number}-{out.name}"))
             clients.append(
                 self.start(
                     opener,
                     *(self.tidegated, "traffic", "run", str(scenario)),
                     *("--to", f"{at}:{PORT + number}", "--out", str(tables[-1])),
-                    *("--seed", str(seed), *_each("--set", settings), *_each("--class", classes)),
+                    *("--seed", str(seed), "--json"),
+                    *(*_each("--set", settings), *_each("--class", classes)),
                 )
             )
         for client in clients:
-            errors = client.communicate()[1]
+            told, errors = client.communicate()
             self.started.remove(client)
             if client.returncode != 0:
                 raise LabError(errors.strip())
+            self.hosts_late_ms.append(json.loads(told)["late_p95_ms"])
         for each in serving:
             self.end(each)
         texts = [each.read_text(encoding="utf-8").splitlines(keepends=True) for each in tables]
@@ -328,6 +425,8 @@ class Link:
     def report(self) -> list[dict[str, Any]]:
         """End it; return what was asked for and reached, for each direction."""
         answer: list[dict[str, Any]] = json.loads(self.lab.end(self.process))
+        packet = max(1e3 * PACKET_BITS / way["asked_bps"] for way in answer)
+        self.lab.late.append((*lateness(answer), packet))
         return answer
 
 
@@ -349,6 +448,11 @@ def _ahead(link: bool) -> tuple[str, ...]:
         if shutil.which(way[0]) and _works(*whole, "true"):
             return whole
     return ()
+
+
+def _words(process: subprocess.Popen[str]) -> list[str]:
+    assert isinstance(process.args, list)
+    return [str(word) for word in process.args]
 
 
 def _each(option: str, values: Sequence[str]) -> list[str]:

@@ -1,0 +1,219 @@
+"""`tidegate against-linux`, as far as it takes no real hosts."""
+
+import json
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+from tidegate.cli import app
+from tidegate.errors import UsageError
+from tidegate.hosts import against, lab, lacking, real
+from tidegate.results.columns import frame
+from tidegate.results.simulate import simulate
+from tidegate.scenario.document import Document, read
+
+LINK = """
+name = "two classes"
+duration = "4s"
+warmup = "1s"
+[topology.dumbbell]
+pairs = 1
+access = { rate = "1Gbit", delay = "1ms" }
+bottleneck = { rate = "10Mbit", delay = "18ms", buffer = "100packets" }
+[traffic.web]
+arrivals = { poisson = "20/s" }
+size = "20kB"
+direction = "download"
+transport = { tcp = { profile = "linux-6.18" } }
+[traffic.bulk]
+arrivals = { at = ["0s"] }
+size = "unlimited"
+transport = { tcp = { profile = "linux-6.18" } }
+"""
+CUBIC = ("cubic", "reno")
+
+
+def scenario(**settings: str) -> Document:
+    return read(LINK, {key.replace("__", "."): value for key, value in settings.items()})
+
+
+def lacks(*settings: tuple[str, str], text: str = LINK) -> dict[str, lacking.Lack]:
+    asked = read(text).having(*settings)
+    found = lacking.lacking(tomllib.loads(asked.load().show()), CUBIC)
+    return {each.place: each for each in found}
+
+
+def test_hosts_of_linux_over_a_dumbbell_lack_nothing() -> None:
+    assert lacks() == {}
+
+
+BULK, PORT = "traffic.bulk", "port.bottleneck"
+
+
+# what the lab has: one pair of hosts of this kernel, TCP, one link with its port
+@pytest.mark.parametrize(
+    ("place", "settings"),
+    [
+        (f"{BULK}.transport", [(f"{BULK}.transport", '{ udp = { rate = "1Mbit" } }')]),
+        (
+            f"{BULK}.transport",
+            [(f"{BULK}.transport", "qfcp"), (f"{PORT}.stamp", '{ law = "qfcp" }')],
+        ),
+        (f"{BULK}.transport.tcp.control", [(f"{BULK}.transport.tcp.control", "bbr3")]),
+        ("traffic.web.pages", [("traffic.web.pages", "{ objects = 3 }")]),
+        (f"{PORT}.gate", [(f"{PORT}.gate", '{ law = "python", name = "mine" }')]),
+        (f"{PORT}.gate.admit", [(f"{PORT}.gate", '{ law = "tide", admit = "clients" }')]),
+        (
+            "topology.dumbbell.access.loss",
+            [("topology.dumbbell.access.loss", "0.01")],
+        ),
+    ],
+)
+def test_what_real_hosts_cannot_have_is_refused_with_a_remedy(
+    place: str, settings: list[tuple[str, str]]
+) -> None:
+    found = lacks(*settings)[place]
+    assert found.refused
+    assert found.remedy
+    with pytest.raises(UsageError, match=place):
+        against.subject(read(LINK).having(*settings), [], 1)
+
+
+@pytest.mark.parametrize(
+    ("place", "setting"),
+    [
+        ("topology.dumbbell.pairs", ("topology.dumbbell.pairs", "5")),
+        (f"{BULK}.transport.tcp.profile", (f"{BULK}.transport", '{ tcp = { profile = "rfc" } }')),
+        (f"{BULK}.opaque_share", (f"{BULK}.opaque_share", "0.5")),
+    ],
+)
+def test_what_differs_besides_the_hosts_is_told(place: str, setting: tuple[str, str]) -> None:
+    found = lacks(setting)[place]
+    assert not found.refused
+    assert against.subject(read(LINK).having(setting), [], 1).lacks == (found,)
+
+
+def test_a_tandem_has_more_than_one_link() -> None:
+    tandem = LINK.replace("[topology.dumbbell]\npairs = 1", "[topology.tandem]\npairs = 1").replace(
+        'bottleneck = { rate = "10Mbit", delay = "18ms", buffer = "100packets" }',
+        'links = [{ rate = "10Mbit", delay = "9ms", buffer = "100packets" }]',
+    )
+    assert lacks(text=tandem)["topology"].refused
+
+
+def test_classes_can_be_compared_alone() -> None:
+    """A change of what is left out goes with it; the directions are those of the scenario."""
+    text = LINK + '[[change]]\nwhat = "traffic.web.arrivals"\nat = "2s"\nto = "5/s"\n'
+    whole = against.subject(read(text), [], 2)
+    assert whole.asked == real.Asked({"web": True, "bulk": False}, 2)
+    one = against.subject(read(text), ["bulk"], 1)
+    assert one.asked.classes == {"bulk": False}
+    assert "change" not in tomllib.loads(one.document.text)
+    assert "change" in tomllib.loads(whole.document.text)
+    with pytest.raises(UsageError, match="no class wab"):
+        against.subject(read(text), ["wab"], 1)
+
+
+def test_measures_are_those_of_the_flows() -> None:
+    """By hand, of 10 s: two of three were over, after 1 and 3 s; 4 of 40 packets went again."""
+    flows = pl.DataFrame(
+        {
+            "closed_s": [2.0, 5.0, float("nan")],
+            "fct_s": [1.0, 3.0, float("nan")],
+            "syn_tries": [1, 1, 4],
+            "sent_packets": [10, 20, 10],
+            "retransmitted_packets": [0, 4, 0],
+            "timeouts": [0, 3, 0],
+            "delivered_bytes": [100_000, 150_000, 0],
+        }
+    )
+    assert against.measures(flows, 10) == pytest.approx(
+        {
+            "flows": 3,
+            "completed": 200 / 3,
+            "completed_per_s": 0.2,
+            "fct_mean_s": 2,
+            "fct_p50_s": 2,
+            "fct_p95_s": 2.9,
+            "syn_tries": 2,
+            "sent_again": 10,
+            "timeouts": 1,
+            "delivered_mbit_s": 0.2,
+        }
+    )
+
+
+def test_a_difference_is_of_the_real_hosts() -> None:
+    def row(there: float | None, here: float | None) -> against.Row:
+        sides = ({"mean": each, "low": None, "high": None} for each in (there, here))
+        return against.Row("all", "fct_mean_s", "FCT", *sides)
+
+    assert row(2.0, 3.0).difference == 0.5
+    assert row(0.0, 0.0).difference == 0.0
+    assert row(0.0, 1.0).difference is None
+    assert row(None, 1.0).difference is None
+
+
+def simulated_in_their_place(folder: Path, _: Callable[[str], object]) -> None:
+    """Let simulated hosts take the place of the real ones: they leave the same files."""
+    asked = real.Asked(**json.loads((folder / real.ASKED).read_text(encoding="utf-8")))
+    subject = read(folder / real.SCENARIO).load()
+    for seed in range(1, asked.seeds + 1):
+        outcome = simulate(subject, seed)
+        frame(outcome.tables["flows"]).write_csv(real.table(folder, seed))
+        report = [{"queue_mean_packets": 8.0, "seconds": 5.0}, {}]
+        real.link(folder, seed).write_text(json.dumps(report), encoding="utf-8")
+
+
+def test_the_same_hosts_do_not_differ(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Every measure of the flows is the same; of the queue, 8 packets in 5 s are 10 of 4 s."""
+    monkeypatch.setattr(lab, "obstacle", lambda **_: None)
+    monkeypatch.setattr(real, "perform", simulated_in_their_place)
+    file, out = tmp_path / "link.toml", tmp_path / "out"
+    file.write_text(LINK, encoding="utf-8")
+    words = ["against-linux", str(file), "--seeds", "2", "--out", str(out), "--json"]
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert found["seeds"] == 2
+    groups = {row["of"] for row in found["measures"]}
+    assert groups == {"all", "web", "bulk", "bottleneck"}
+    of_flows = [row for row in found["measures"] if row["of"] != "bottleneck"]
+    assert [row for row in of_flows if row["difference"] not in {0.0, None}] == []
+    [queue] = [row for row in found["measures"] if row["of"] == "bottleneck"]
+    assert queue["real"]["mean"] == 10
+    assert json.loads((out / "summary.json").read_text()) == found
+    assert {"real-1.csv", "real-2.csv", "simulated-1.parquet", "link-1.json"} <= {
+        each.name for each in out.iterdir()
+    }
+
+
+def test_a_machine_without_room_says_what_to_do(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def busy(*_: object) -> None:
+        raise lab.RanOut("the link was 9 ms late")
+
+    monkeypatch.setattr(lab, "obstacle", lambda **_: None)
+    monkeypatch.setattr(real, "perform", busy)
+    file = tmp_path / "link.toml"
+    file.write_text(LINK, encoding="utf-8")
+    words = ["against-linux", str(file), "--out", str(tmp_path / "out")]
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 1
+    assert "9 ms late" in done.stderr
+    assert "--own-clock" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_without_root_nothing_is_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(lab, "obstacle", lambda **_: "namespaces and TUN devices need root")
+    file = tmp_path / "link.toml"
+    file.write_text(LINK, encoding="utf-8")
+    done = CliRunner().invoke(app, ["against-linux", str(file), "--out", str(tmp_path / "out")])
+    assert done.exit_code == 2
+    assert "need root" in done.stderr

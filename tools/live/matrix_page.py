@@ -1,0 +1,138 @@
+"""Renew the tables of docs/matrix.md and docs/gate.md: what was measured anew, and predictions.
+
+    python -m tools.live.matrix_page [--predict] [FILE]...
+
+A FILE has lines of `tools.live.matrix`; by default it is `tools/live/measured/matrix.jsonl`. A cell
+without a valid run there stays as it is, and so do the tables of Linux 6.18. With `--predict` the
+simulator predicts each cell that it has anew (some minutes).
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tools.live.matrix import COLUMNS, by_cell, mean, read, text, whole
+from tools.live.pages import CONTROLS, QUEUES, Cell
+from tools.live.pages_predicted import predict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tools.live.matrix import Rows
+
+PAGES = [Path(__file__).parents[2] / "docs" / name for name in ("matrix.md", "gate.md")]
+ALIASES = {"plain queue": "drop-tail"} | {name: name for name in QUEUES}
+"""How the columns of queues are called."""
+MEASURED = Path(__file__).parent / "measured" / "matrix.jsonl"
+OTHER_KERNEL = "## Linux 6.18"
+BY_LOAD = {1: "greedy", 6: "every connection"}
+"""Columns of the table of greedy clients that have pages."""
+
+
+def cells_of(line: str) -> list[str]:
+    """Return the cells of a line of a table."""
+    return [cell.strip() for cell in line.strip("|").split("|")]
+
+
+def line_of(cells: Sequence[str]) -> str:
+    """Return a line of a table."""
+    return "| " + " | ".join(cells) + " |"
+
+
+class Page:
+    """The page while it is read line by line."""
+
+    def __init__(self, found: Rows, predicted: Callable[[Cell], dict[str, Any] | None]) -> None:
+        """Take what was measured, and what predicts."""
+        self.found, self.predicted = found, predicted
+        self.queue, self.long, self.other = "", False, False
+        self.head: list[str] = []
+
+    def line(self, line: str) -> str:
+        """Return a line with what is new in it."""
+        self._place(line)
+        if self.other or not line.startswith("|"):
+            self.head = []
+            return line
+        cells = cells_of(line)
+        if not self.head:
+            self.head = cells
+            return line
+        if line.startswith("|--"):
+            return line
+        if self.long and cells[1] in CONTROLS:
+            return self._measures(cells, line)
+        if cells[0] in CONTROLS:
+            return line_of(self._pages(cells))
+        return line
+
+    def _place(self, line: str) -> None:
+        if line.startswith("## "):
+            self.other, self.queue = line.startswith(OTHER_KERNEL), ""
+        heading = re.match(r"(\*\*|### Every measure, )([\w-]+)(\*\*)?$", line)
+        if heading and heading[2].lower() in QUEUES:
+            self.queue, self.long = heading[2].lower(), line.startswith("###")
+        elif line.startswith("### "):
+            self.queue, self.long = "", False
+
+    def _done(self, queue: str, control: str, load: str) -> list[dict[str, Any]]:
+        return self.found.get(whole(Cell(queue, control, load)), [])
+
+    def _measures(self, cells: list[str], line: str) -> str:
+        """Return a line of a long table."""
+        load, control = cells[:2]
+        rows = self._done(self.queue, control, load)
+        if not rows:
+            return line
+        values = [text(by * mean(rows, name), form) for name, (_, by, form) in COLUMNS.items()]
+        done = [row["done"] for row in rows]
+        values.insert(1, f"{min(done)} to {max(done)}")
+        return line_of([load, control, str(len(rows)), *values])
+
+    def _pages(self, cells: list[str]) -> list[str]:
+        """Return a line of pages: by load, by queue, or of greedy clients."""
+        control = cells[0]
+        new = list(cells)
+        for at, head in enumerate(self.head):
+            if self.queue and at:
+                new[at] = self._cell(cells[at], self.queue, control, head)
+            elif queue := ALIASES.get(head if head in ALIASES else head.lower()):
+                new[at] = self._cell(cells[at], queue, control, "steady")
+            elif self.head[1:2] == ["greedy client: pages"] and at in BY_LOAD:
+                new[at] = self._cell(cells[at], "drop-tail", control, BY_LOAD[at])
+        return new
+
+    def _cell(self, old: str, queue: str, control: str, load: str) -> str:
+        said, _, before = old.partition(" (")
+        if rows := self._done(queue, control, load):
+            said = text(mean(rows, "done"), ".0f")
+        if not before:
+            return said
+        predicted = self.predicted(Cell(queue, control, load))
+        return f"{said} ({before}" if predicted is None else f"{said} ({predicted['done']:.0f})"
+
+
+def renewed(page: str, found: Rows, predicted: Callable[[Cell], dict[str, Any] | None]) -> str:
+    """Return the page with what was measured and predicted."""
+    state = Page(found, predicted)
+    return "\n".join(state.line(line) for line in page.split("\n"))
+
+
+def main() -> None:
+    """Renew the pages."""
+    parser = argparse.ArgumentParser(prog="python -m tools.live.matrix_page", description=__doc__)
+    parser.add_argument("--predict", action="store_true", help="renew the predictions too")
+    parser.add_argument("file", nargs="*", type=Path, default=[MEASURED])
+    given = parser.parse_args()
+    rows = [row for file in given.file for row in read(file)]
+    predicted = predict if given.predict else lambda _: None
+    for page in PAGES:
+        old = page.read_text(encoding="utf-8")
+        page.write_text(renewed(old, by_cell(rows), predicted), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
