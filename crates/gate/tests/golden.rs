@@ -110,16 +110,15 @@ impl Reader for Program {
 /// The second reader and the third: what the model replays too.
 #[test]
 fn every_vector() {
-    for (name, text, rows) in LIST {
-        println!("{name}");
+    for file in LIST {
         let mut rules = Rules::default();
-        replay(text, rows, |found| {
+        replay(file, |found| {
             rules = *found;
             let host: Box<dyn Machine> = Box::new(Host::start(&with(found)));
             Program(host.into())
         });
         for machine in machines(with(&rules)).into_iter().skip(1) {
-            replay(text, rows, |_| Program(machine.into()));
+            replay(file, |_| Program(machine.into()));
         }
     }
 }

@@ -95,7 +95,10 @@ fn set(knobs: &mut Knobs, values: &str) {
 }
 
 /// Replays a file with the reader that is made for its rules.
-pub fn replay<R: Reader>(text: &str, expected_rows: usize, make: impl FnOnce(&Rules) -> R) {
+pub fn replay<R: Reader>(
+    (file, text, expected_rows): (&str, &str, usize),
+    make: impl FnOnce(&Rules) -> R,
+) {
     let mut lines = text.lines().filter(|line| !line.starts_with('#'));
     let heading: Vec<&str> = lines.next().expect("a heading").split(',').skip(5).collect();
     let rows: Vec<Vec<&str>> = lines.map(|line| line.split(',').collect()).collect();
@@ -120,7 +123,7 @@ pub fn replay<R: Reader>(text: &str, expected_rows: usize, make: impl FnOnce(&Ru
                 let (what, times) = value.split_once('*').unwrap_or((value, "1"));
                 for _ in 0..number(times) {
                     let passed = reader.comes(number(who), what);
-                    assert_eq!(if passed { "pass" } else { "drop" }, verdict, "{row:?}");
+                    assert_eq!(if passed { "pass" } else { "drop" }, verdict, "{file}: {row:?}");
                 }
             }
             "sweep" => reader.sweep(),
@@ -128,9 +131,9 @@ pub fn replay<R: Reader>(text: &str, expected_rows: usize, make: impl FnOnce(&Ru
         }
         for (name, expected) in heading.iter().zip(&row[5..]) {
             if !expected.is_empty() {
-                assert_eq!(reader.count(name), number(expected), "{name} after {row:?}");
+                assert_eq!(reader.count(name), number(expected), "{file}: {name} after {row:?}");
             }
         }
     }
-    assert_eq!(rows.len(), expected_rows);
+    assert_eq!(rows.len(), expected_rows, "{file}");
 }

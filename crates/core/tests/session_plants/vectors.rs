@@ -96,8 +96,7 @@ impl Reader for Model {
 
 #[test]
 fn the_model_replays_every_vector() {
-    for (name, text, rows) in LIST {
-        println!("{name}");
-        replay(text, rows, model);
+    for file in LIST {
+        replay(file, model);
     }
 }
