@@ -209,11 +209,46 @@ enum Place {
     Evicted,
 }
 
+/// The state of a place, and the number of its packet in the order of arrival, in one word: two
+/// tables, or wider places, take more instructions for each packet.
+#[derive(Clone, Copy, Debug)]
+struct Spot(u64);
+
+impl Spot {
+    /// Bits of the number; 32 would be used up while `dqm` holds a packet back.
+    const NUMBER_BITS: u32 = 62;
+
+    #[inline(always)]
+    fn new(place: Place, number: u64) -> Spot {
+        Spot((place as u64) << Self::NUMBER_BITS | number)
+    }
+
+    #[inline(always)]
+    fn place(self) -> Place {
+        match self.0 >> Self::NUMBER_BITS {
+            0 => Place::Free,
+            1 => Place::Listed,
+            2 => Place::Aside,
+            _ => Place::Evicted,
+        }
+    }
+
+    #[inline(always)]
+    fn number(self) -> u64 {
+        self.0 & ((1 << Self::NUMBER_BITS) - 1)
+    }
+
+    #[inline(always)]
+    fn set(&mut self, place: Place) {
+        *self = Spot::new(place, self.number());
+    }
+}
+
 /// The packets that wait.
 #[derive(Clone, Debug, Default)]
 pub struct Waiting {
     packets: Vec<Packet>,
-    places: Vec<(Place, u64)>,
+    places: Vec<Spot>,
     links: Links,
     /// List of the packets in the order of arrival.
     order: Chain,
@@ -224,8 +259,7 @@ pub struct Waiting {
     /// First free place; free places are linked by `newer`.
     free: Option<Handle>,
     evicted: VecDeque<Handle>,
-    /// Arrivals so far. Of 32 bits, `dqm` would lose the order behind a packet that it holds back
-    /// for long.
+    /// Arrivals so far.
     came: u64,
 }
 
@@ -283,14 +317,14 @@ impl Waiting {
     /// All waiting packets: those in the order of arrival, then those set aside.
     pub fn all_packets(&self) -> impl Iterator<Item = &Packet> {
         let places = self.places.iter().zip(&self.packets);
-        let aside = places.filter(|((place, _), _)| *place == Place::Aside);
+        let aside = places.filter(|(spot, _)| spot.place() == Place::Aside);
         self.iter().map(|(_, packet)| packet).chain(aside.map(|(_, packet)| packet))
     }
 
     /// A waiting packet; its `at` is the time of its arrival.
     #[inline]
     pub fn get(&self, handle: Handle) -> Option<&Packet> {
-        match self.places.get(handle.index())?.0 {
+        match self.places.get(handle.index())?.place() {
             Place::Listed | Place::Aside => Some(&self.packets[handle.index()]),
             Place::Free | Place::Evicted => None,
         }
@@ -299,7 +333,8 @@ impl Waiting {
     /// Whether the first of two waiting packets arrived before the second.
     #[inline]
     pub fn came_before(&self, first: Handle, second: Handle) -> bool {
-        let number = |handle: Handle| self.places.get(handle.index()).map_or(0, |place| place.1);
+        let number =
+            |handle: Handle| self.places.get(handle.index()).map_or(0, |spot| spot.number());
         number(first) < number(second)
     }
 
@@ -308,7 +343,7 @@ impl Waiting {
         if !self.unlist(handle) {
             return false;
         }
-        self.places[handle.index()].0 = Place::Evicted;
+        self.places[handle.index()].set(Place::Evicted);
         self.evicted.push_back(handle);
         true
     }
@@ -317,7 +352,7 @@ impl Waiting {
     /// another one does not see it. It stays in the queue.
     pub fn set_aside(&mut self, handle: Handle) {
         if self.unlist(handle) {
-            self.places[handle.index()].0 = Place::Aside;
+            self.places[handle.index()].set(Place::Aside);
             self.aside.add(&self.packets[handle.index()]);
         }
     }
@@ -325,8 +360,8 @@ impl Waiting {
     /// Takes a waiting packet off its list; returns whether it was on one.
     #[inline]
     fn unlist(&mut self, handle: Handle) -> bool {
-        let Some((place, _)) = self.places.get(handle.index()) else { return false };
-        match place {
+        let Some(spot) = self.places.get(handle.index()) else { return false };
+        match spot.place() {
             Place::Listed => {
                 self.order.remove(handle, &mut self.links);
                 self.listed.subtract(&self.packets[handle.index()]);
@@ -356,7 +391,7 @@ impl Waiting {
         };
         self.free = self.links.newer(handle);
         let place = handle.index();
-        self.places[place] = (Place::Listed, self.came);
+        self.places[place] = Spot::new(Place::Listed, self.came);
         self.came += 1;
         self.order.push(handle, &mut self.links);
         self.listed.add(packet);
@@ -369,7 +404,7 @@ impl Waiting {
     fn grow(&mut self) -> Handle {
         let handle = Handle(self.packets.len() as u32);
         self.packets.push(Packet::default());
-        self.places.push((Place::Free, 0));
+        self.places.push(Spot::new(Place::Free, 0));
         self.links.set(handle, Link { older: NONE, newer: NONE });
         handle
     }
@@ -406,7 +441,7 @@ impl Waiting {
 
     #[inline]
     fn release(&mut self, handle: Handle) {
-        self.places[handle.index()].0 = Place::Free;
+        self.places[handle.index()] = Spot::new(Place::Free, 0);
         let newer = self.free.map_or(NONE, |free| free.0);
         self.links.set(handle, Link { older: NONE, newer });
         self.free = Some(handle);

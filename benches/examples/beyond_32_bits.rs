@@ -1,5 +1,5 @@
 //! Sends more than 2^32 packets through one port of 100 Gbit/s, and prints what it has counted:
-//! `cargo run --release -p tidegate-core --example beyond_32_bits`. It takes about a minute.
+//! `cargo run --release -p tidegate-benches --example beyond_32_bits`. It takes about a minute.
 //!
 //! Packets of 1500 B come two by two, as fast as the link sends them. So the link is never idle,
 //! one packet waits half of the time, and the mean queue is a half.
