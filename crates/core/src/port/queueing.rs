@@ -2,12 +2,11 @@
 
 use crate::law::greedy::{Act, Key};
 use crate::law::queue::{ArrivalContext, Discipline, Handle, Next, Slot, Sum, Waiting};
-use crate::law::{Draw, Fault, Moment, Reason, Verdict, View, session};
+use crate::law::{Draw, Fault, Moment, Reason, Verdict, View};
 use crate::packet::{Flags, Packet};
 use crate::units::{Rate, Time};
 
 use super::medium::Leave;
-use super::stage::Stage;
 use super::stages::{Origin, Stages, Ticked};
 use super::varying::{Link, Varying};
 use super::{Outcome, Port};
@@ -134,11 +133,6 @@ impl<C: Default> Port<C> {
             staged.stages.log.get_or_insert_default();
             staged.others = true;
         }
-    }
-
-    /// What the gate has counted so far; none: there is no gate.
-    pub fn gate_counts(&self) -> Option<&session::Counts> {
-        self.staged.as_ref()?.stages.gate.as_ref().map(Stage::counts)
     }
 
     /// Gives the port a varying link.
