@@ -90,7 +90,7 @@ fn flow_row(flow: u64, row: &Row, timed: bool) -> FlowRow {
         syn_tries: row.syn_tries.into(),
         retransmitted_packets: row.retransmitted.into(),
         timeouts: row.timeouts,
-        sent_packets: row.sent.into(),
+        sent_packets: row.sent,
         delivered_bytes: row.delivered,
     }
 }
