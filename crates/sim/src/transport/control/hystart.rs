@@ -81,10 +81,9 @@ impl HyStart {
         }
     }
 
-    /// After a timeout: whether HyStart starts again, as in Linux (`cubictcp_state`).
-    pub(super) fn begins_anew(&mut self) -> bool {
+    /// Starts again after a timeout, as in Linux (`cubictcp_state`).
+    pub(super) fn begin_anew(&mut self) {
         *self = HyStart::new(self.kind);
-        self.kind == Kind::Linux
     }
 
     /// An acknowledgement in slow start; `grown` is what it would add to `cwnd`.
