@@ -7,6 +7,7 @@ macro_rules! passed_on {
         $make! {
             ref cwnd() -> f64;
             ref ssthresh() -> Option<f64>;
+            mut window_and_threshold() -> Option<[&mut f64; 2]>;
             ref gap() -> Option<Time>;
             ref samples_rate() -> bool;
             ref hears_losses() -> bool;
