@@ -21,9 +21,9 @@
 //! The parts have a file each: [`bandwidth`], [`round`], [`full`] (is the pipe full?), [`cycle`],
 //! [`min_rtt`], [`aggregation`], [`repair`] (the window in recovery).
 //!
-//! Departures: no long-term bandwidth sampling (policers), no restart from idle, as flows are never
-//! idle. Segments are paced one by one, not in batches of segmentation offload. The first phase of
-//! the gain cycle is derived from the simulated time instead of a random number.
+//! Departures: no long-term bandwidth sampling (policers). Segments are paced one by one, not in
+//! batches of segmentation offload. The first phase of the gain cycle is derived from the simulated
+//! time instead of a random number.
 
 mod aggregation;
 mod bandwidth;
@@ -84,6 +84,8 @@ pub struct Bbr {
     min_rtt: MinRtt,
     aggregation: Aggregation,
     repair: Repair,
+    /// Data is sent again after a time without any, and none of it is acknowledged yet.
+    idle_restart: bool,
 }
 
 impl Bbr {
@@ -105,6 +107,7 @@ impl Bbr {
             min_rtt: MinRtt::default(),
             aggregation: Aggregation::default(),
             repair: Repair::default(),
+            idle_restart: false,
         }
     }
 
@@ -182,14 +185,17 @@ impl Bbr {
         self.cycle = Cycle::begin(now);
     }
 
-    /// Draft, 4.3.5.
+    /// Draft, 4.3.5. After an idle time the path is empty: a round trip is measured without a pause
+    /// (Linux: `bbr_update_min_rtt`).
     fn check_probe_rtt(&mut self, sample: &RateSample<'_>, rate: &DeliveryRate) {
         let now = sample.now;
-        if self.min_rtt.update(sample.rtt, now) && self.mode != Mode::ProbeRtt {
+        let expired = self.min_rtt.update(sample.rtt, now);
+        if expired && !self.idle_restart && self.mode != Mode::ProbeRtt {
             self.repair.save(self.cwnd, false);
             self.mode = Mode::ProbeRtt;
             self.min_rtt.probe();
         }
+        self.idle_restart &= sample.delivered == 0;
         if self.mode != Mode::ProbeRtt {
             return;
         }
@@ -199,18 +205,34 @@ impl Bbr {
             self.round.start = false;
         }
         if self.min_rtt.probe_is_over(now, low, self.round.start) {
-            self.cwnd = self.cwnd.max(self.repair.saved());
-            if self.full.reached() {
-                self.enter_probe_bw(now);
-            } else {
-                self.mode = Mode::Startup;
-            }
+            self.leave_probe_rtt(now);
+        }
+    }
+
+    fn leave_probe_rtt(&mut self, now: Time) {
+        self.cwnd = self.cwnd.max(self.repair.saved());
+        if self.full.reached() {
+            self.enter_probe_bw(now);
+        } else {
+            self.mode = Mode::Startup;
+        }
+    }
+
+    /// Data is sent while none is in flight (Linux: `bbr_cwnd_event`): at the bandwidth of the path,
+    /// and what was acknowledged before is no part of a burst of acknowledgements.
+    fn restart_from_idle(&mut self, now: Time) {
+        self.idle_restart = true;
+        self.aggregation.restart(now);
+        match self.mode {
+            Mode::ProbeBw => self.set_pace(1.0),
+            Mode::ProbeRtt if self.min_rtt.pause_has_ended(now) => self.leave_probe_rtt(now),
+            _ => {}
         }
     }
 
     /// Draft, 4.2.1: until the pipe was full, the rate is never lowered.
-    fn set_pace(&mut self) {
-        let pace = self.bandwidth.get() * self.pacing_gain() * MARGIN;
+    fn set_pace(&mut self, gain: f64) {
+        let pace = self.bandwidth.get() * gain * MARGIN;
         if pace > 0.0 && (self.full.reached() || pace > self.pace) {
             self.pace = pace;
             self.gap = Some(Time::from_secs_f64(1.0 / pace));
@@ -254,8 +276,11 @@ impl Control for Bbr {
         self.gap.filter(|_| self.unpaced == 0)
     }
 
-    fn on_sent(&mut self, _: Time, _: u32) {
+    fn on_sent(&mut self, now: Time, flight: u32) {
         self.unpaced = self.unpaced.saturating_sub(1);
+        if flight <= 1 {
+            self.restart_from_idle(now);
+        }
     }
 
     fn samples_rate(&self) -> bool {
@@ -280,7 +305,7 @@ impl Control for Bbr {
             self.round.restart(rate.total);
         }
         self.update_model(sample, rate);
-        self.set_pace();
+        self.set_pace(self.pacing_gain());
         self.set_window(sample, rate);
     }
 

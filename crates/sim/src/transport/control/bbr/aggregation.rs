@@ -25,6 +25,11 @@ impl Aggregation {
         self.greatest[0].max(self.greatest[1]).min(bandwidth * MOST.secs())
     }
 
+    /// Data is sent after an idle time: the count begins anew (Linux: `ack_epoch_acked`).
+    pub(super) fn restart(&mut self, now: Time) {
+        (self.since, self.acked) = (now, 0.0);
+    }
+
     /// Updates the excess with an acknowledgement.
     pub(super) fn update(
         &mut self,

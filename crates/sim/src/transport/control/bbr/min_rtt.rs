@@ -53,6 +53,16 @@ impl MinRtt {
         self.until.is_none()
     }
 
+    /// Data is sent after an idle time in the pause; returns whether the pause is over, which does not
+    /// wait for a round then (Linux: `bbr_check_probe_rtt_done`).
+    pub(super) fn pause_has_ended(&mut self, now: Time) -> bool {
+        let over = self.until.is_some_and(|until| now > until);
+        if over {
+            self.seen = now;
+        }
+        over
+    }
+
     /// An acknowledgement in the pause; returns whether the pause is over. `low`: little is in
     /// flight; `round`: a round begins.
     pub(super) fn probe_is_over(&mut self, now: Time, low: bool, round: bool) -> bool {

@@ -31,7 +31,7 @@ impl MaxBw {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Aggregation {
     /// extra_acked_interval_start, extra_acked_delivered.
-    pub start: Time,
+    start: Time,
     delivered: f64,
     /// The greatest excess of each of the last rounds.
     greatest: [f64; ROUNDS as usize],
@@ -39,6 +39,13 @@ pub(super) struct Aggregation {
 }
 
 impl Aggregation {
+    /// Data is sent after an idle time: the count begins anew. The draft's HandleRestartFromIdle
+    /// leaves what was delivered before, so that it would count as a burst; Linux does not
+    /// (`bbr_cwnd_event`: `ack_epoch_acked`).
+    pub(super) fn restart(&mut self, now: Time) {
+        (self.start, self.delivered) = (now, 0.0);
+    }
+
     /// Adds what an acknowledgement tells (UpdateACKAggregation); returns the greatest excess of
     /// the last `rounds` rounds.
     pub(super) fn update(

@@ -83,7 +83,7 @@ impl Bbr3 {
     /// HandleRestartFromIdle: data is sent while none is in flight.
     pub(super) fn restart_from_idle(&mut self, now: Time) {
         self.idle_restart = true;
-        self.aggregation.start = now;
+        self.aggregation.restart(now);
         if self.state.is_probe_bw() {
             self.set_pacing_rate(1.0);
         } else if self.state == State::ProbeRtt {
