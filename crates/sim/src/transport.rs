@@ -137,10 +137,13 @@ impl ClassParams {
         wait + Time::from_secs_f64(wait.secs() * jitter * self.jitter.random::<f64>())
     }
 
-    /// RFC 6298, 5.7: a connection whose SYN was lost starts with three seconds.
+    /// RFC 6298, 5.7: a connection whose SYN was lost starts with three seconds; in Linux
+    /// (`tcp_init_metrics`, `TCP_TIMEOUT_FALLBACK`) also one whose SYN+ACK was lost.
     pub(crate) fn first_rto(&self, syn_lost: bool) -> Time {
         match self.tcp.lost_syn {
-            LostSyn::Rfc if syn_lost => self.tcp.initial_rto.max(Time::from_secs(3)),
+            LostSyn::Rfc | LostSyn::Linux if syn_lost => {
+                self.tcp.initial_rto.max(Time::from_secs(3))
+            }
             _ => self.tcp.initial_rto,
         }
     }
