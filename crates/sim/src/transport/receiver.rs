@@ -7,14 +7,15 @@ use tidegate_core::units::Time;
 use tidegate_model::control::Ecn;
 use tidegate_model::scenario::Misbehaviour;
 
-use super::control::dctcp;
 use super::ranges::Ranges;
 use super::sender::LAP;
 use super::{ClassParams, Ctx, Fate};
 
 mod early;
+mod marks;
 
 use early::Early;
+use marks::echoes;
 
 /// Where the receiving end stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -49,22 +50,12 @@ pub(crate) struct Receiver {
     state: State,
     /// In-order segments not acknowledged yet (delayed acknowledgements).
     pending: u8,
-    /// While opening or closing: how often the SYN+ACK or the FIN was sent again. While open:
-    /// acknowledgements of data since the start or since the last duplicate segment.
+    /// While opening or closing: how often the SYN+ACK or the FIN was sent again. While open: how
+    /// many of the next acknowledgements of data are quick (Linux: `icsk_ack.quick`).
     tally: u8,
     /// Marks that are to be told of: one of [`echoes`], or their count modulo 256 in a class
     /// that counts them.
     marks: u8,
-}
-
-/// Whether a receiver has marks to echo (RFC 3168, 6.1.3).
-mod echoes {
-    /// None that the sender has not responded to.
-    pub const NONE: u8 = 0;
-    /// One has come, and the sender has not said yet that it has responded.
-    pub const MARKED: u8 = 1;
-    /// A segment that is not acknowledged yet is marked too.
-    pub const PENDING_TOO: u8 = 2;
 }
 
 /// What a receiver keeps of holes and of delayed acknowledgements.
@@ -240,7 +231,7 @@ impl Receiver {
             *ctx.fin_wait = ctx.class.first_timeout(ctx.net.now.saturating_sub(sent));
         }
         self.state = State::Open;
-        self.tally = 0;
+        self.tally = ctx.class.tcp.quick_acks;
         self.deadline = Time::NEVER;
     }
 
@@ -314,7 +305,7 @@ impl Receiver {
         if packet.flags.has(Flags::FIN) {
             self.end = packet.seq + 1;
         }
-        let first_mark = self.note_mark(packet, ctx.class);
+        let told_of_cut = self.note_mark(packet, ctx.class);
         if ctx.class.receiver == Some(Misbehaviour::OptimisticAcks) {
             return self.take_early(packet, address, ctx);
         }
@@ -330,16 +321,16 @@ impl Receiver {
         } else if packet.seq > self.next {
             self.take_beyond(packet, ctx);
         } else if self.state == State::Open {
-            self.tally = 0;
+            self.tally = self.tally.max(ctx.class.tcp.quick_acks);
         }
         self.pending = self.pending.saturating_add(1);
-        let quick = self.tally < ctx.class.tcp.quick_acks;
+        let quick = self.state == State::Open && self.tally > 0;
         // RFC 5681, 4.2: at once out of order, when a hole is filled, for every
         // second segment; and at the end, where nothing would follow
         let at_once = !in_order
             || had_holes
             || quick
-            || first_mark
+            || told_of_cut
             || self.pending >= 2
             || packet.flags.has(Flags::FIN);
         match ctx.class.tcp.delayed_ack {
@@ -349,7 +340,7 @@ impl Receiver {
             }
             delay => {
                 if self.state == State::Open {
-                    self.tally = self.tally.saturating_add(1);
+                    self.tally = self.tally.saturating_sub(1);
                 }
                 // who splits acknowledgements delays none
                 if ctx.class.receiver == Some(Misbehaviour::SplitAcks)
@@ -418,49 +409,6 @@ impl Receiver {
         for parts in 1..PARTS {
             ack.seq = parts;
             ctx.net.send_often(ack);
-        }
-    }
-
-    /// Marks are counted, or echoed until the sender says that it has cut its window; one
-    /// on a segment that still waits for its acknowledgement is a new one. Returns whether it is
-    /// the first of them, which Linux acknowledges at once (`tcp_enter_quickack_mode`).
-    #[inline]
-    fn note_mark(&mut self, packet: &Packet, class: &ClassParams) -> bool {
-        let told = || class.receiver != Some(Misbehaviour::HiddenMarks);
-        let marked = packet.flags.has(Flags::CE);
-        match class.ecn {
-            Ecn::None => {}
-            Ecn::Classic if marked && told() => {
-                let first = self.marks == echoes::NONE;
-                self.marks = echoes::PENDING_TOO;
-                return first && class.tcp.timer_rule.of_linux();
-            }
-            Ecn::Classic if packet.flags.has(Flags::CWR) && self.marks == echoes::MARKED => {
-                self.marks = echoes::NONE;
-            }
-            Ecn::Classic => {}
-            Ecn::Counted | Ecn::L4s => {
-                self.marks = self.marks.wrapping_add(u8::from(marked && told()));
-            }
-        }
-        false
-    }
-
-    /// What an acknowledgement says of marks.
-    #[inline]
-    fn tell_of_marks(&self, class: &ClassParams) -> Flags {
-        match class.ecn {
-            Ecn::Classic if self.marks != echoes::NONE => Flags::ECE,
-            Ecn::Classic | Ecn::None => Flags::NONE,
-            Ecn::Counted | Ecn::L4s => self.counted(class),
-        }
-    }
-
-    /// The count of marks, if this class counts them: on every packet of the receiver.
-    fn counted(&self, class: &ClassParams) -> Flags {
-        match class.ecn {
-            Ecn::Counted | Ecn::L4s => dctcp::counted(self.marks),
-            Ecn::None | Ecn::Classic => Flags::NONE,
         }
     }
 
