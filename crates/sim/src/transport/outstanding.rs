@@ -109,13 +109,23 @@ impl Outstanding {
             record.repair.set_repaired(una, &record.arrived);
         }
         if let Some(log) = self.log_mut() {
-            log.prr = Prr::begin(window);
+            log.prr.begin_recovery(window);
             log.tlp.forget();
             log.losing = false;
         }
         if !sack {
             self.lost_one(una);
         }
+    }
+
+    /// A mark cuts the window, which was so large until now.
+    pub(super) fn begin_by_mark(&mut self, window: u32) {
+        self.log_mut().into_iter().for_each(|log| log.prr = Prr::begin_by_mark(window));
+    }
+
+    /// Whether a mark's cut is being spread.
+    pub(super) fn spreads_mark(&self) -> bool {
+        self.log().is_some_and(|log| log.prr.is_marked())
     }
 
     /// The oldest segment `una`, whose loss began recovery, has been sent again.
@@ -136,6 +146,7 @@ impl Outstanding {
     pub(super) fn lose_all(&mut self, now: Time) {
         if let Some((arrived, log)) = self.times() {
             log.lose_all(now, arrived);
+            log.prr.end_mark();
         }
     }
 
@@ -198,10 +209,13 @@ impl Record {
         if let Some(log) = &mut log {
             log.pass(ack, ack, came);
         }
+        // blocks of an acknowledgement that was overtaken may begin below what has arrived since
+        let una = log.as_ref().map_or(ack, |log| log.first().max(ack));
         let mut new = false;
         for block in ext.blocks().into_iter().flatten().filter(|block| block.len > 0) {
             let start = ack.saturating_add(block.start);
             let end = start.saturating_add(u32::from(block.len)).min(max);
+            let start = start.max(una);
             if start < end {
                 new |= arrived.insert_telling(start, end, |start, end| {
                     repair.came(start, end);

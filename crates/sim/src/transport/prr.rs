@@ -1,4 +1,6 @@
-//! Proportional rate reduction (RFC 9937): a reduction of the window is spread over recovery.
+//! Proportional rate reduction (RFC 9937): a reduction of the window is spread over recovery. Where
+//! losses are found by time, so is the one after a mark, over the round trip that follows (Linux:
+//! `tcp_enter_cwr`).
 //!
 //! | symbol        | here      | meaning                                    | unit     |
 //! |---------------|-----------|--------------------------------------------|----------|
@@ -22,12 +24,35 @@ pub(super) struct Prr {
     out: u32,
     before: u32,
     window: u32,
+    /// The cut is for a mark, and no loss has followed it so far.
+    marked: bool,
 }
 
 impl Prr {
     /// Recovery begins, with this window until now.
     pub(super) fn begin(before: u32) -> Prr {
         Prr { before, window: before, ..Prr::default() }
+    }
+
+    /// A mark cuts the window, which was so large until now.
+    pub(super) fn begin_by_mark(before: u32) -> Prr {
+        Prr { marked: true, ..Prr::begin(before) }
+    }
+
+    /// Recovery begins. One within the round trip after a mark goes on with the cut of that (Linux:
+    /// `tcp_enter_recovery`).
+    pub(super) fn begin_recovery(&mut self, before: u32) {
+        *self = if self.marked { Prr { marked: false, ..*self } } else { Prr::begin(before) };
+    }
+
+    /// What was sent before the mark has arrived, or the timer has expired.
+    pub(super) fn end_mark(&mut self) {
+        self.marked = false;
+    }
+
+    /// Whether a mark's cut is being spread.
+    pub(super) fn is_marked(&self) -> bool {
+        self.marked
     }
 
     /// An acknowledgement in recovery, or the expiry that begins it, which counts as the delivery

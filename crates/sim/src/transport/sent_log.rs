@@ -359,6 +359,11 @@ impl SentLog {
         });
     }
 
+    /// Number of the first outstanding segment.
+    pub(super) fn first(&self) -> u32 {
+        self.first
+    }
+
     /// When the oldest outstanding segment was sent last.
     pub(super) fn oldest_sent(&self) -> Time {
         self.segments.front().map_or(Time::NEVER, |segment| segment.sent)

@@ -59,7 +59,7 @@ impl<C: Control + Payloads> Sender<C> {
         };
         // 4. the control
         // an acknowledgement that ends a recovery grows the window in Linux (`tcp_cong_control`)
-        let recovering = (recovering && !timed) || self.snd.recovering;
+        let recovering = (recovering && !timed) || self.is_cut();
         self.report(packet, segments, rtt, recovering, ctx);
         // 5. the timer
         if timed {
@@ -81,7 +81,28 @@ impl<C: Control + Payloads> Sender<C> {
         let begun = self.laps > 0 && packet.ack > self.snd.max;
         if let Some(ack) = packet.ack.checked_sub(LAP).filter(|_| begun) {
             self.acknowledged(&Packet { ack, ..*packet }, address, ctx);
+        } else if packet.ack < self.snd.una {
+            self.overtaken(packet, address, ctx);
         }
+    }
+
+    /// A later acknowledgement has come before this one. Where losses are found by time its blocks
+    /// count all the same, and what they show to be lost goes as far as the window has room (Linux:
+    /// `old_ack` in `tcp_ack`).
+    fn overtaken(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
+        let timed = self.snd.outstanding.log().is_some_and(|log| log.timed);
+        if packet.ext.blocks().is_none() || !timed {
+            return;
+        }
+        let early = self.snd.outstanding.deadline() < Time::NEVER;
+        let (timestamps, now, max) = (ctx.class.tcp.timestamps, ctx.net.now, self.snd.max);
+        self.snd.outstanding.acknowledge(packet, max, timestamps, now);
+        self.on_record(packet, ctx);
+        if self.find_by_time(false, ctx) == Event::Loss {
+            self.begin_recovery(false, ctx);
+        }
+        self.set_timer(false, early, ctx);
+        self.send_more(address, ctx);
     }
 
     /// An acknowledgement of nothing new: whether it may be a duplicate of what is outstanding.
@@ -108,13 +129,14 @@ impl<C: Control + Payloads> Sender<C> {
         if was && ack.segments > 0 && (all || ctx.class.tcp.recovery == Recovery::Reno) {
             self.end_recovery();
         }
+        self.end_mark();
         let verdict = self.judge(ack, ctx);
         match verdict.event {
             Event::Nothing => {}
             Event::Loss => self.begin_recovery(verdict.again, ctx),
             Event::GoBack => self.go_back(ctx),
         }
-        if self.snd.recovering && self.snd.outstanding.log().is_some() {
+        if self.is_cut() && self.snd.outstanding.log().is_some() {
             self.spread(ack.segments > 0, ctx.class);
         }
         verdict

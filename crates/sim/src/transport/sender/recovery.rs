@@ -43,8 +43,29 @@ impl<C: Control + Payloads> Sender<C> {
         if packet.ack > self.mark_cut.max(self.snd.recover) {
             self.mark_cut = self.snd.max;
             self.tell_mark = true;
+            if ctx.class.tcp.prr
+                && ctx.class.detector == Detector::Timed
+                && !self.control.keeps_window()
+            {
+                self.snd.outstanding.begin_by_mark(self.control.cwnd().max(1.0) as u32);
+            }
             self.control.on_congestion(Signal::Mark, &self.congestion_event(ctx));
         }
+    }
+
+    /// Once more than what was sent before a mark has arrived, its cut is over (Linux:
+    /// `tcp_end_cwnd_reduction` in `tcp_fastretrans_alert`).
+    pub(super) fn end_mark(&mut self) {
+        if self.snd.una > self.mark_cut
+            && let Some(log) = self.snd.outstanding.log_mut()
+        {
+            log.prr.end_mark();
+        }
+    }
+
+    /// Whether PRR says what may leave.
+    pub(super) fn is_cut(&self) -> bool {
+        self.snd.recovering || self.snd.outstanding.spreads_mark()
     }
 
     /// Losses are detected; in a window that a mark has cut they do not cut it again.
@@ -128,7 +149,7 @@ impl<C: Control + Payloads> Sender<C> {
     /// Segments that may be in the network where losses are repaired first.
     pub(super) fn room(&self, class: &ClassParams) -> u32 {
         match self.snd.outstanding.log() {
-            Some(log) if self.snd.recovering && class.tcp.prr && !self.control.keeps_window() => {
+            Some(log) if self.is_cut() && class.tcp.prr && !self.control.keeps_window() => {
                 log.prr.window()
             }
             _ => self.control.cwnd().max(1.0) as u32,

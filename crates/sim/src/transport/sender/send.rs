@@ -184,7 +184,7 @@ impl<C: Control + Payloads> Sender<C> {
     /// Notes when a segment is sent.
     fn record(&mut self, seq: u32, again: bool, ctx: &Ctx<'_>) {
         self.snd.outstanding.send(seq, ctx.net.now);
-        if self.snd.recovering
+        if self.is_cut()
             && let Some(log) = self.snd.outstanding.log_mut()
         {
             log.prr.on_sent();

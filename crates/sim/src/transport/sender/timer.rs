@@ -124,12 +124,16 @@ impl<C: Control + Payloads> Sender<C> {
     }
 
     /// Whether a timeout concerns losses that have cut the window already: of the same segment
-    /// (RFC 5681, 3.1); in Linux also of any segment in a recovery (`tcp_enter_loss`).
+    /// (RFC 5681, 3.1); in Linux also of any segment in a recovery, or in the round trip after a mark
+    /// (`tcp_enter_loss`).
     fn times_out_again(&self, class: &ClassParams) -> bool {
         let snd = &self.snd;
         let same = self.timed_out == snd.una;
         if class.tcp.loss_rule != LossRule::Linux {
             return self.rto.backed_off() && same;
+        }
+        if snd.outstanding.spreads_mark() && snd.una < self.mark_cut {
+            return true;
         }
         let losing = snd.outstanding.log().is_some_and(|log| log.losing);
         snd.una < snd.recover && (snd.recovering || (losing && same))
