@@ -13,7 +13,11 @@
 //! | `max_packets_out` | `most`     | the most in flight in this window of data             |
 //! | `is_cwnd_limited` | `full`     | the window has been full in it                        |
 //! | `cwnd_usage_seq`  | `usage_end` | this window of data ends when this is acknowledged   |
-//! After an idle period the sender restarts from a smaller window ([`AppLimited::idle_restart`]).
+//! | `snd_cwnd_stamp`  | `since`    | when the window was used last, or made smaller        |
+//! | `snd_cwnd_used`   | `little`   | the most in flight since then                         |
+//!
+//! After an idle period the sender restarts from a smaller window ([`AppLimited::idle_restart`]), and
+//! a window that is little used becomes smaller in Linux ([`AppLimited::shrink`]).
 //! Controls that measure the delivery rate mark application-limited samples themselves.
 
 use tidegate_core::packet::Ext;
@@ -30,6 +34,8 @@ pub(crate) struct AppLimited {
     usage_end: u64,
     most: u32,
     full: bool,
+    little: u32,
+    since: Time,
     /// Behind each short segment, and what all up to it lack together, in bytes.
     short: Vec<(u32, u64)>,
 }
@@ -43,6 +49,8 @@ impl AppLimited {
             usage_end: 0,
             most: 0,
             full: false,
+            little: 0,
+            since: Time::NEVER,
             short: Vec::new(),
         }
     }
@@ -89,6 +97,22 @@ impl AppLimited {
             left = left.saturating_sub(rto);
         }
         self.inner.on_idle(window.max(restart), cwnd * 0.75);
+        (self.little, self.since) = (0, now);
+    }
+
+    /// Data was sent outside of recovery. A window that was not used for a timeout comes half of the
+    /// way down to what was, or to the initial one (RFC 2861, 3.2; Linux:
+    /// `tcp_cwnd_application_limited`).
+    pub(crate) fn shrink(&mut self, now: Time, rto: Time, tcp: &Tcp) {
+        let soon = now.saturating_sub(self.since) < rto;
+        if soon || !tcp.timer_rule.of_linux() || self.inner.samples_rate() {
+            return;
+        }
+        let (cwnd, used) = (self.inner.cwnd(), f64::from(self.little.max(tcp.initial_window)));
+        if used < cwnd {
+            self.inner.on_idle(((cwnd + used) / 2.0).floor(), (cwnd * 0.75).floor());
+        }
+        (self.little, self.since) = (0, now);
     }
 }
 
@@ -96,18 +120,26 @@ impl AppLimited {
     /// The same acknowledgement, by which a window that is not used does not grow.
     fn limited<'a>(&mut self, sample: &RateSample<'a>) -> RateSample<'a> {
         self.una = sample.una;
+        RateSample { unused: !self.is_used() && !self.inner.samples_rate(), ..*sample }
+    }
+
+    /// Whether the window is used; in slow start it may be twice what was acknowledged.
+    fn is_used(&self) -> bool {
         let cwnd = self.inner.cwnd();
         let slow_start = self.inner.ssthresh().is_none_or(|threshold| cwnd < threshold);
-        // in slow start the window may be twice what was acknowledged
-        let used = self.full || (slow_start && cwnd < f64::from(self.most * 2));
-        RateSample { unused: !used && !self.inner.samples_rate(), ..*sample }
+        self.full || (slow_start && cwnd < f64::from(self.most * 2))
     }
 
     /// A segment is sent; with it, `flight` segments are in flight.
-    fn note_usage(&mut self, flight: u32) {
+    fn note_usage(&mut self, now: Time, flight: u32) {
         let full = f64::from(flight) >= self.inner.cwnd().floor();
         if self.una >= self.usage_end || full || (!self.full && flight > self.most) {
             (self.full, self.most, self.usage_end) = (full, flight, self.una + u64::from(flight));
+        }
+        if self.since == Time::NEVER || self.is_used() {
+            (self.little, self.since) = (0, now);
+        } else {
+            self.little = self.little.max(flight);
         }
     }
 }
@@ -138,7 +170,7 @@ impl Control for AppLimited {
     }
     fn on_sent(&mut self, now: Time, flight: u32) {
         self.sent = now;
-        self.note_usage(flight);
+        self.note_usage(now, flight);
         self.inner.on_sent(now, flight);
     }
 }

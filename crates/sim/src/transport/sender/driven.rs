@@ -59,7 +59,12 @@ impl Sender<AppLimited> {
         } else {
             self.control.shorten(self.snd.end, part.lacking);
         }
+        let before = self.snd.max;
         self.send_more(address, ctx);
+        if self.snd.max > before && !self.is_cut() {
+            let rto = self.rto.timeout(ctx.class, false);
+            self.control.shrink(ctx.net.now, rto, &ctx.class.tcp);
+        }
     }
 
     /// The application closes the connection: what was handed in is all. The FIN is a packet of
