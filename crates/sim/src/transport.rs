@@ -9,7 +9,6 @@ mod detector;
 #[cfg(test)]
 mod drill;
 pub(crate) mod hosts;
-#[cfg(test)]
 mod laps;
 mod outstanding;
 mod prr;

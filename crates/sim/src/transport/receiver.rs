@@ -7,8 +7,8 @@ use tidegate_core::units::Time;
 use tidegate_model::control::Ecn;
 use tidegate_model::scenario::Misbehaviour;
 
+use super::laps::LAP;
 use super::ranges::Ranges;
-use super::sender::LAP;
 use super::{ClassParams, Ctx, Fate};
 
 mod early;
@@ -171,7 +171,7 @@ impl Receiver {
         class: &ClassParams,
         now: Time,
     ) -> Packet {
-        let marks = self.counted(class);
+        let marks = self.counted(class.ecn);
         let flags = Flags::ACK.with(Flags::DATA).with(Flags::PUSH).with(marks);
         let mut packet = address.towards_source(flags, size, now);
         packet.ack = self.next;
@@ -241,7 +241,7 @@ impl Receiver {
         let base = if measured == Time::ZERO { ctx.class.tcp.initial_rto } else { measured };
         let wait = ctx.class.backed_off(base, u32::from(self.tally));
         self.deadline = ctx.class.fires(ctx.sink, ctx.net.now, wait);
-        let flags = Flags::FIN.with(Flags::ACK).with(self.counted(ctx.class));
+        let flags = Flags::FIN.with(Flags::ACK).with(self.counted(ctx.class.ecn));
         let mut fin = address.towards_source(flags, ctx.class.tcp.header, ctx.net.now);
         fin.ack = self.next;
         fin.sent = self.echo;
@@ -305,7 +305,9 @@ impl Receiver {
         if packet.flags.has(Flags::FIN) {
             self.end = packet.seq + 1;
         }
-        let told_of_cut = self.note_mark(packet, ctx.class);
+        let tells = ctx.class.receiver != Some(Misbehaviour::HiddenMarks);
+        let linux = ctx.class.tcp.timer_rule.of_linux();
+        let told_of_cut = self.note_mark(packet, ctx.class.ecn, tells, linux);
         if ctx.class.receiver == Some(Misbehaviour::OptimisticAcks) {
             return self.take_early(packet, address, ctx);
         }
@@ -403,7 +405,7 @@ impl Receiver {
     /// Acknowledges all parts of a segment but the last, one after the other.
     #[cold]
     fn split(&self, segment: u32, address: &Address, ctx: &mut Ctx<'_>) {
-        let flags = Flags::ACK.with(self.tell_of_marks(ctx.class));
+        let flags = Flags::ACK.with(self.tell_of_marks(ctx.class.ecn));
         let mut ack = address.towards_source(flags, ctx.class.tcp.header, ctx.net.now);
         (ack.ack, ack.sent) = (segment, self.echo);
         for parts in 1..PARTS {
@@ -469,7 +471,7 @@ impl Receiver {
         if self.state == State::Open {
             self.deadline = Time::NEVER;
         }
-        let flags = Flags::ACK.with(self.tell_of_marks(ctx.class));
+        let flags = Flags::ACK.with(self.tell_of_marks(ctx.class.ecn));
         let mut ack = address.towards_source(flags, ctx.class.tcp.header, ctx.net.now);
         ack.ack = self.next;
         ack.sent = self.echo;

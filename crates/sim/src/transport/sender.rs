@@ -27,10 +27,10 @@ use tidegate_core::units::Time;
 
 use super::control::{Control, Payloads, Reno};
 pub(crate) use super::detector::Detector;
+use super::laps::LAP;
 use super::receiver::{Address, Receiver};
 use super::rto::Rto;
 use super::{Ctx, Fate};
-pub(super) use snd::LAP;
 use snd::Snd;
 
 /// Where the sending end stands.

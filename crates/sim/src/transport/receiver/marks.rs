@@ -2,9 +2,7 @@
 
 use tidegate_core::packet::{Flags, Packet};
 use tidegate_model::control::Ecn;
-use tidegate_model::scenario::Misbehaviour;
 
-use super::super::ClassParams;
 use super::super::control::dctcp;
 use super::Receiver;
 
@@ -26,18 +24,22 @@ impl Receiver {
     /// on a segment that still waits for its acknowledgement is a new one. The first of them makes two
     /// acknowledgements of Linux quick (`__tcp_ecn_check_ce`).
     ///
-    /// Returns whether Linux acknowledges the segment at once: it says that the window is cut, and may
+    /// `tells`: it hides none; `linux`: it is a host of Linux. Returns whether Linux acknowledges the segment at once: it says that the window is cut, and may
     /// be the only one in it (`tcp_ecn_accept_cwr`).
     #[inline]
-    pub(super) fn note_mark(&mut self, packet: &Packet, class: &ClassParams) -> bool {
-        let told = || class.receiver != Some(Misbehaviour::HiddenMarks);
-        let marked = packet.flags.has(Flags::CE);
-        match class.ecn {
+    pub(super) fn note_mark(
+        &mut self,
+        packet: &Packet,
+        ecn: Ecn,
+        tells: bool,
+        linux: bool,
+    ) -> bool {
+        let marked = tells && packet.flags.has(Flags::CE);
+        match ecn {
             Ecn::None => {}
             Ecn::Classic => {
                 let cut = packet.flags.has(Flags::CWR);
-                let linux = class.tcp.timer_rule.of_linux();
-                if marked && told() {
+                if marked {
                     if linux && self.is_open() && (cut || self.marks == echoes::NONE) {
                         self.tally = self.tally.max(QUICK_AT_MARK);
                     }
@@ -48,7 +50,7 @@ impl Receiver {
                 return cut && linux;
             }
             Ecn::Counted | Ecn::L4s => {
-                self.marks = self.marks.wrapping_add(u8::from(marked && told()));
+                self.marks = self.marks.wrapping_add(u8::from(marked));
             }
         }
         false
@@ -56,17 +58,17 @@ impl Receiver {
 
     /// What an acknowledgement says of marks.
     #[inline]
-    pub(super) fn tell_of_marks(&self, class: &ClassParams) -> Flags {
-        match class.ecn {
+    pub(super) fn tell_of_marks(&self, ecn: Ecn) -> Flags {
+        match ecn {
             Ecn::Classic if self.marks != echoes::NONE => Flags::ECE,
             Ecn::Classic | Ecn::None => Flags::NONE,
-            Ecn::Counted | Ecn::L4s => self.counted(class),
+            Ecn::Counted | Ecn::L4s => self.counted(ecn),
         }
     }
 
     /// The count of marks, if this class counts them: on every packet of the receiver.
-    pub(super) fn counted(&self, class: &ClassParams) -> Flags {
-        match class.ecn {
+    pub(super) fn counted(&self, ecn: Ecn) -> Flags {
+        match ecn {
             Ecn::Counted | Ecn::L4s => dctcp::counted(self.marks),
             Ecn::None | Ecn::Classic => Flags::NONE,
         }

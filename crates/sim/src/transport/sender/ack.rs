@@ -6,12 +6,13 @@ use tidegate_model::control::Ecn;
 use tidegate_model::profile::Recovery;
 
 use super::super::control::{Control, DeliveryRate, Feedback, Payloads, RateSample};
+use super::super::laps::LAP;
 use super::super::receiver::Address;
 use super::super::rto::Progress;
 use super::super::sent_log::SentLog;
 use super::super::{ClassParams, Ctx};
 use super::loss::{Ack, Event, Sends, Verdict};
-use super::{Detector, LAP, Sender, State};
+use super::{Detector, Sender, State};
 
 impl<C: Control + Payloads> Sender<C> {
     /// An acknowledgement has arrived. Its steps stand here, and here alone, whatever notices

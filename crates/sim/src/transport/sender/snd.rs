@@ -2,15 +2,8 @@
 //! and how far losses are repaired. Loss detectors read and write this alone.
 
 use super::super::ClassParams;
+use super::super::laps::{LAP, LIMIT};
 use super::super::outstanding::Outstanding;
-
-/// The numbers of a flow without end begin anew where they reach this, so that they never run out:
-/// they become less by [`LAP`]. Packets under way still have the old ones. A window of data is far
-/// smaller than a lap, so that none can be taken for another.
-const LIMIT: u32 = 2 * LAP;
-/// Times the bytes of a segment, if these are a multiple of four, it is a lap of the numbers of TCP
-/// that a capture shows. Unit tests begin anew often.
-pub(in super::super) const LAP: u32 = if cfg!(test) { 1 << 14 } else { 1 << 30 };
 
 /// Numbers count segments; the FIN is one of its own behind the data.
 #[repr(C)]
