@@ -22,6 +22,7 @@ fn sample(segments: u32) -> RateSample<'static> {
         recovering: false,
         marked: false,
         unused: false,
+        any_order: false,
         ext: &Ext::None,
         rate: None,
     }

@@ -84,6 +84,8 @@ pub struct RateSample<'a> {
     /// Whether the sender had too little to send to fill the window, which must not grow then (RFC
     /// 9438, 5.8).
     pub unused: bool,
+    /// Whether what arrives out of order opens the window too.
+    pub any_order: bool,
     /// The extension header that the receiver echoed.
     pub ext: &'a Ext,
     /// The delivery-rate sample, for a control that asks for it ([`Control::samples_rate`]).
@@ -130,12 +132,13 @@ pub struct Lost {
 
 impl RateSample<'_> {
     /// Segments that may grow the window: those that are newly delivered, so that what a block has
-    /// told of before does not count again (Linux: `tcp_cong_avoid`); none without an advance, in
-    /// recovery (RFC 5681, 3.2), with the echo of a mark (RFC 3168, 6.1.2), and where the window is
-    /// not used.
+    /// told of before does not count again (Linux: `tcp_cong_avoid`); none without an advance, unless
+    /// reordering is high (Linux: `tcp_may_raise_cwnd`), in recovery (RFC 5681, 3.2), with the echo of a
+    /// mark (RFC 3168, 6.1.2), and where the window is not used.
     #[inline]
     pub fn opens(&self) -> u32 {
-        let stays = self.recovering || self.marked || self.unused || self.segments == 0;
+        let advances = self.segments > 0 || self.any_order;
+        let stays = self.recovering || self.marked || self.unused || !advances;
         if stays { 0 } else { self.delivered }
     }
 }

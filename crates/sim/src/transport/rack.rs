@@ -9,6 +9,7 @@
 //! | RACK.min_RTT        | `min_rtt`    | least round trip                                   |
 //! | RACK.fack           | `fack`       | behind the highest segment that has arrived        |
 //! | RACK.reordering_seen | `reordered` | a segment has arrived after a later one            |
+//! | -                   | `degree`     | segments by which one has been overtaken at most (Linux's `reordering`) |
 //! | RACK.reo_wnd        | [`Rack::reo_wnd`] | how late a reordered segment may be           |
 //! | DupThresh           | `DUP_THRESH` | 3                                                  |
 //!
@@ -31,6 +32,7 @@ pub(super) struct Rack {
     min_rtt: Time,
     fack: u32,
     reordered: bool,
+    degree: u32,
 }
 
 impl Rack {
@@ -40,6 +42,7 @@ impl Rack {
         min_rtt: Time::NEVER,
         fack: 0,
         reordered: false,
+        degree: 0,
     };
 
     /// All numbers become less by a lap.
@@ -70,6 +73,7 @@ impl Rack {
             self.fack = seq + 1;
         } else if !again {
             self.reordered = true;
+            self.degree = self.degree.max(self.fack - seq);
         }
         let rtt = now.saturating_sub(sent);
         if again {
@@ -83,6 +87,12 @@ impl Rack {
         }
         self.rtt = rtt;
         self.newest = self.newest.max((sent, seq));
+    }
+
+    /// Whether a segment has been overtaken by more than three (Linux: `tcp_check_sack_reordering`,
+    /// `tcp_may_raise_cwnd`).
+    pub(super) fn reorders_much(&self) -> bool {
+        self.degree > DUP_THRESH
     }
 
     /// 6.2, step 4: without a sign of reordering three arrivals are proof enough.

@@ -209,6 +209,7 @@ pub(super) mod tests {
             recovering: false,
             marked: false,
             unused: false,
+            any_order: false,
             ext: &ext,
             rate: None,
         });

@@ -190,6 +190,7 @@ mod tests {
             recovering: false,
             marked: false,
             unused: false,
+            any_order: false,
             ext: &Ext::None,
             rate: None,
         }

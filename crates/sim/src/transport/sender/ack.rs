@@ -264,6 +264,7 @@ impl<C: Control + Payloads> Sender<C> {
             recovering,
             marked: packet.flags.has(Flags::ECE) && ctx.class.ecn == Ecn::Classic,
             unused: false,
+            any_order: false,
             ext: &packet.ext,
             rate: None,
         }
@@ -289,6 +290,7 @@ impl<C: Control + Payloads> Sender<C> {
                 return;
             }
             sample.delivered = ack_info.delivered;
+            sample.any_order = ctx.class.tcp.timer_rule.of_linux() && log.rack.reorders_much();
             if ack_info.rtt > Time::ZERO {
                 sample.rtt = ack_info.rtt;
             }
