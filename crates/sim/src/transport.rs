@@ -36,7 +36,7 @@ use tidegate_model::scenario::Misbehaviour;
 
 use crate::network::Network;
 use crate::rows::Row;
-use receiver::Aside;
+use receiver::aside::Aside;
 use rtts::Rtts;
 
 pub(crate) use sender::Detector;

@@ -1,6 +1,9 @@
 //! The end of a flow that receives its data.
 
+pub(super) mod aside;
+mod early;
 mod headers;
+mod marks;
 
 use tidegate_core::packet::{Ext, Flags, Packet};
 use tidegate_core::units::Time;
@@ -8,13 +11,9 @@ use tidegate_model::control::Ecn;
 use tidegate_model::scenario::Misbehaviour;
 
 use super::laps::LAP;
-use super::ranges::Ranges;
 use super::{ClassParams, Ctx, Fate};
 
-mod early;
-mod marks;
-
-use early::Early;
+use aside::Aside;
 use marks::echoes;
 
 /// Where the receiving end stands.
@@ -56,26 +55,6 @@ pub(crate) struct Receiver {
     /// Marks that are to be told of: one of [`echoes`], or their count modulo 256 in a class
     /// that counts them.
     marks: u8,
-}
-
-/// What a receiver keeps of holes and of delayed acknowledgements.
-#[derive(Default)]
-pub(crate) struct Aside {
-    /// What came beyond a hole.
-    beyond: Ranges,
-    /// What is to be handed back of segments not acknowledged yet.
-    held: Ext,
-    /// Segments that were acknowledged and have not come.
-    missing: u32,
-    /// What a receiver goes by that acknowledges what has not come yet; boxed, as few need it.
-    early: Option<Box<Early>>,
-}
-
-impl Aside {
-    fn is_empty(&self) -> bool {
-        let Aside { beyond, held, missing, early } = self;
-        beyond.is_empty() && *held == Ext::None && *missing == 0 && early.is_none()
-    }
 }
 
 /// Parts in which a receiver acknowledges a segment that splits acknowledgements.
