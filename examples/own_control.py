@@ -67,9 +67,11 @@ class Reno:
         self.cwnd = 1.0
 
     def halve(self, at: tidegate.Congestion) -> None:
-        """Set the threshold to half of what is in flight (RFC 5681, eq. 4)."""
+        """Halve what is in flight (RFC 5681, eq. 4), or in Linux the window."""
         flight = float(at.flight)
-        if self.tcp.recovery == "sack":  # segments behind a hole count as in flight too
+        if self.tcp.loss_rule == "linux":  # in whole segments
+            flight = float(int(self.cwnd) // 2 * 2)
+        elif self.tcp.recovery == "sack":  # segments behind a hole count as in flight too
             flight = min(flight, self.cwnd)
         self.ssthresh = max(flight / 2.0, 2.0)
 

@@ -434,6 +434,13 @@ impl Control for PythonControl {
         self.has.ssthresh.then_some([&mut self.cwnd, &mut self.ssthresh])
     }
 
+    fn on_spared(&mut self, segments: u32) {
+        if segments > 0 && self.has.ssthresh {
+            self.cwnd += f64::from(segments);
+            self.write("on_timeout");
+        }
+    }
+
     fn on_lost_syn(&mut self, rule: LostSyn) {
         if self.has.on_lost_syn {
             let rule = match rule {

@@ -243,6 +243,13 @@ pub trait Control: Send {
             after_lost_syn(window, rule);
         }
     }
+    /// After the timeout these segments are still in the network, as they were sent last: the window
+    /// is what it became and as many (Linux: `tcp_enter_loss`).
+    fn on_spared(&mut self, segments: u32) {
+        if let Some([cwnd, _]) = self.window_and_threshold() {
+            *cwnd += f64::from(segments);
+        }
+    }
     /// The sender restarts from this window after an idle period; the slow-start
     /// threshold becomes at least `ssthresh`.
     fn on_idle(&mut self, window: f64, ssthresh: f64) {

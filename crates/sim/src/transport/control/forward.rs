@@ -8,6 +8,7 @@ macro_rules! passed_on {
             ref cwnd() -> f64;
             ref ssthresh() -> Option<f64>;
             mut window_and_threshold() -> Option<[&mut f64; 2]>;
+            mut on_spared(segments: u32);
             ref gap() -> Option<Time>;
             ref samples_rate() -> bool;
             ref hears_losses() -> bool;

@@ -98,11 +98,8 @@ impl<C: Control + Payloads> Sender<C> {
         let mut at = self.congestion_event(ctx);
         at.flight = self.lose_all(ctx.net.now, at.flight, ctx.class);
         self.control.on_timeout(&at, again);
-        if ctx.class.detector == Detector::Timed
-            && let Some([cwnd, _]) = self.control.window_and_threshold()
-        {
-            // what was sent last is still in the network (Linux: `tcp_enter_loss`)
-            *cwnd += f64::from(self.snd.outstanding.marked_pipe());
+        if ctx.class.detector == Detector::Timed {
+            self.control.on_spared(self.snd.outstanding.marked_pipe());
         }
         self.tell_of_cut(ctx.class);
         self.timed_out = self.snd.una;
