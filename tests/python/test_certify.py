@@ -235,7 +235,9 @@ def test_what_no_standard_control_can_run_has_no_verdict(folder: Path) -> None:
 @pytest.mark.slow
 def test_bbr_loses_in_a_shallow_buffer(folder: Path) -> None:
     # RFC 9743, 5.1.3 names it: version 1 loses much where the buffer is below 1.5 BDP
-    done = certified(folder, "bbr", "--against", "cubic", "--only", "shallow-buffer")
+    # it lost 10.7 and 12.4 % with two seeds, CUBIC 0.2 %: two are too few to say so
+    more = ("--seeds", "4")
+    done = certified(folder, "bbr", "--against", "cubic", "--only", "shallow-buffer", *more)
     assert done.exit_code == 3
     assert verdicts(done) == {"shallow-buffer": "worse"}
 
@@ -343,7 +345,8 @@ class Stubborn:
 def test_a_control_of_the_users_own_that_ignores_losses_fails(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(STUBBORN)
     name = f"{tmp_path}/mine.py:Stubborn"
-    patterns = ("--only", "beside-reno", "--only", "tunnel")
+    # it loses 39 and 48 % in the tunnel with two seeds: two are too few to say so
+    patterns = ("--only", "beside-reno", "--only", "tunnel", "--seeds", "4")
     done = certified(tmp_path / "out", name, "--against", "cubic", *patterns)
     # two such flows hold 800 of the 230 packets that path and buffer hold: Reno gets what is left
     assert verdicts(done) == {"beside-reno": "worse", "tunnel": "worse"}
