@@ -105,6 +105,9 @@ pub(super) struct SentLog {
     /// Numbers of segments that have arrived or were sent again since are skipped.
     due: u32,
     due_next: BinaryHeap<Reverse<u32>>,
+    /// How many of them were looked at.
+    #[cfg(test)]
+    looked: u64,
     pub(super) delivery: Delivery,
     pub(super) rack: Rack,
     pub(super) tlp: Tlp,
@@ -134,6 +137,8 @@ impl SentLog {
             again: 0,
             due: 0,
             due_next: BinaryHeap::new(),
+            #[cfg(test)]
+            looked: 0,
             delivery: Delivery::NEW,
             rack: Rack::NEW,
             tlp: Tlp::default(),
@@ -377,6 +382,8 @@ impl SentLog {
     /// The first of them.
     pub(super) fn next_due(&mut self) -> Option<u32> {
         while let Some(&Reverse(seq)) = self.due_next.peek() {
+            #[cfg(test)]
+            (self.looked += 1);
             let place = seq.checked_sub(self.first);
             let segment = place.and_then(|place| self.segments.get(place as usize));
             if segment.is_some_and(|segment| segment.lost && !segment.again) {
@@ -530,6 +537,31 @@ mod tests {
             found += lost;
         }
         assert!(found > 1000, "{found}");
+    }
+
+    /// The rule: to find the next lost segment costs no more where more are outstanding. All of n are
+    /// lost and sent again but the one before the last. Each second repetition is lost once more,
+    /// found and sent, while that one is still due: by hand n / 2 times two looks, and a third at
+    /// what was sent since. A walk over what is outstanding would take n looks for each.
+    #[test]
+    fn the_next_lost_segment_is_found_at_a_cost_of_its_own() {
+        for n in [200, 2000] {
+            let mut sent = Timed::new();
+            (0..n).for_each(|k| sent.send(k, ms(0)));
+            sent.acknowledge(0, (n - 1, n), ms(40));
+            assert_eq!(sent.detect(ms(40), Time::ZERO), n - 1);
+            (0..n - 2).for_each(|k| sent.send(k, ms(u64::from(100 + k))));
+            sent.parts().1.looked = 0;
+            for k in (0..n - 3).step_by(2) {
+                sent.acknowledge(0, (k + 1, k + 2), ms(u64::from(141 + k)));
+                assert_eq!(sent.detect(ms(u64::from(141 + k)), Time::ZERO), 1);
+                assert_eq!(sent.next_due(), Some(k));
+                sent.send(k, ms(u64::from(10_000 + k)));
+                assert_eq!(sent.next_due(), Some(n - 2));
+            }
+            let looked = sent.parts().1.looked;
+            assert!(looked <= u64::from(n / 2 * 3 + n), "{n}: {looked}");
+        }
     }
 
     /// RFC 8985, 6.3: after a timeout all that has not arrived is sent again, in order.
