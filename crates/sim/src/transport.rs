@@ -3,6 +3,7 @@
 //! The two ends of a flow are in one record of a [`table::FlowTable`], with one table per kind of
 //! control; its row of results is stored separately.
 
+mod ack_info;
 pub mod control;
 mod delivery;
 mod detector;
