@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tidegate.results.call_quality import mean_opinion
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -32,6 +34,7 @@ DATAGRAMS = (
     "delay_p99_s",
     "delay_max_s",
     "jitter_s",
+    "call_mos",
 )
 """What is measured of the packets of a class of UDP."""
 VIEWERS = (
@@ -100,6 +103,8 @@ def datagrams(table: Mapping[str, Any]) -> dict[str, dict[str, float | int | Non
             elif name in table:
                 value = float(table[name][row])
                 one[name] = None if np.isnan(value) else value
+        # the receiver waits for 99 packets of a hundred, and plays them at an even pace
+        one["call_mos"] = mean_opinion(one["lost_share"], one["delay_p99_s"])
         found[names[code]] = {name: one[name] for name in DATAGRAMS}
     return found
 

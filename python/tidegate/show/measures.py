@@ -129,6 +129,7 @@ UDP = (
     Row("delay, least [ms]", "delay_min_s", 1e3),
     *(Row(f"delay, p{each} [ms]", f"delay_p{each}_s", 1e3) for each in (50, 95, 99)),
     Row("jitter (RFC 3550) [ms]", "jitter_s", 1e3),
+    Row("as a call: mean opinion score (G.107)", "call_mos"),
 )
 VIDEO = (
     Row("start-up delay, mean [s]", "startup_mean_s"),

@@ -1,4 +1,4 @@
-"""Which setting to take, in one line, and what that rests on."""
+"""Which setting to take, in one line, what that rests on, and for whom it is worse."""
 
 from __future__ import annotations
 
@@ -6,35 +6,36 @@ from typing import TYPE_CHECKING, Any
 
 from tidegate.grid.axes import named
 from tidegate.grid.grid_result import warnings_of
+from tidegate.results.statistics import interval, metrics, same_flows
+from tidegate.show.advice import FEWEST, Setting, advise, sooner, users_of
 from tidegate.show.measures import centre, endless, flows_in_words, shown
-from tidegate.show.ranking import goals, loads, winner
+from tidegate.show.ranking import loads
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tidegate.grid.grid_result import GridResult
-    from tidegate.show.ranking import Goal
+    from tidegate.show.advice import Advice, Felt, Users
 
     Row = Mapping[str, Any]
 
 LINES = 20
 """Loads that have a line each."""
+NAMED = 3
+"""Settings, and differences for the worse, that are named each."""
 
 
 def recommendation(done: GridResult) -> str:
     """Return a line with the setting to take, for each load that several settings met.
 
-    The goals of `ranking` decide in their order, each among the settings that the
-    one before leaves: those not significantly worse at 95 % than the best. Where
-    none decides, nothing is recommended.
+    The rule is that of `advice`: each class of users is asked by what its users feel, and may veto.
     """
-    seeds = len(done.subject.seeds)
     groups = [group for group in loads(done) if len(group) > 1]
     if len(done.averages) < 2:
         return "No recommendation: there is one setting alone."
     if not groups:
         return "No recommendation: no two settings met the same flows."
-    if seeds < 2:
+    if len(done.subject.seeds) < 2:
         return "No recommendation: one seed does not show what is chance; use --seeds 5."
     lines = [f"{_load(group, done)}{_of(done, group)}" for group in groups[:LINES]]
     more = len(groups) - LINES
@@ -43,65 +44,100 @@ def recommendation(done: GridResult) -> str:
 
 def _of(done: GridResult, group: Sequence[Row]) -> str:
     """Return the recommendation among settings that met the same flows."""
-    asked, basis = goals(done), _basis(done, group)
-    left, decided = _left(done, group, asked)
-    if not decided:
-        # "most sessions completed" without what is best by it
-        words = " or ".join(goal.words.partition(" ")[2] for goal in asked)
-        return f"No recommendation: no setting is significantly better by {words} ({basis})."
     shared = _shared(group)
-    names = " or ".join(_name(row, shared) for row in left)
-    first = decided[0]
-    beaten = next(row for row in group if row not in left)
-    values = f"{_value(left[0], first)}, {_name(beaten, shared)} {_value(beaten, first)}"
-    words = ", then ".join(goal.words for goal in decided)
-    other = ""
-    for goal in asked:
-        best = winner(done, group, goal)
-        if best and best.best not in left and not any(row in left for row in best.near or ()):
-            other = f" But {goal.words}: {_name(best.best, shared)},"
-            other += f" {_value(best.best, goal)}; {names} {_value(left[0], goal)}."
-            break
-    doubts = f" Mind the warnings of {names}." if _warned(done, group, left) else ""
-    return f"Recommended: {names}, by {words}: {values} ({basis}).{other}{doubts}"
+    runs = {_name(row, shared): _runs(done, row) for row in group}
+    first = next(iter(runs.values()))
+    paired = all(same_flows(each, first) for each in runs.values())
+    settings = [
+        Setting(name, {run["seed"]: metrics(run) for run in each}) for name, each in runs.items()
+    ]
+    measured = [run for setting in settings for run in setting.runs.values()]
+    users = users_of(done.subject.classes, done.subject.port, measured)
+    found = advise(settings, users, paired=paired)
+    text = in_words(found, settings, _basis(done, group), paired=paired)
+    names = [setting.name for setting in found.taken]
+    if _warned(done, group, [row for row in group if _name(row, shared) in names]):
+        text += f" Mind the warnings of {_either(found.taken)}."
+    return text
 
 
-def _warned(done: GridResult, group: Sequence[Row], left: Sequence[Row]) -> bool:
+def in_words(found: Advice, settings: Sequence[Setting], basis: str, *, paired: bool) -> str:
+    """Return the advice about some settings as a line of text."""
+    unknown = "".join(f" {_too_few(each, settings)}" for each in found.unknown)
+    if not found.taken or found.against is None:
+        return f"No recommendation: {_why_none(found)} ({basis}).{unknown}"
+    one, other = found.taken[0], found.against
+    better = "; for ".join(_said(each, one, other) for each in found.felt if each.better)
+    text = f"Recommended: {_either(found.taken)}, better for {better} ({basis})."
+    worse: dict[str, str] = {}
+    for price in found.price:
+        worse.setdefault(price.felt.users.name, _said(price.felt, one, price.than))
+    if worse:
+        text += f" Worse for {'; for '.join([*worse.values()][:NAMED])}."
+    return text + _sooner(found, settings, paired=paired) + unknown
+
+
+def _why_none(found: Advice) -> str:
+    """Return why nothing is recommended."""
+    if not found.price:
+        judged = " in what can be judged" if found.unknown else ""
+        return f"no difference{judged} is significant and large enough to be noticed"
+    worse: dict[str, str] = {}
+    for price in found.price:
+        said = f"{price.under.name} for {_said(price.felt, price.under, price.than)}"
+        worse.setdefault(price.under.name, said)
+    return f"each setting is worse for somebody: {'; '.join([*worse.values()][:NAMED])}"
+
+
+def _said(felt: Felt, one: Setting, other: Setting) -> str:
+    """Return what users feel, with the values under both settings."""
+    values = f"{_value(felt, one)}, {other.name} {_value(felt, other)}"
+    return f"{felt.users.name}: {felt.measure.words} {values}"
+
+
+def _value(felt: Felt, setting: Setting) -> str:
+    found = interval(run.get(felt.metric) for run in setting.runs.values())
+    return f"{shown(found, felt.measure.scale)} {felt.measure.unit}".rstrip()
+
+
+def _sooner(found: Advice, settings: Sequence[Setting], *, paired: bool) -> str:
+    """Return where those who are served are served sooner, though fewer are."""
+    one = found.taken[0]
+    for users in {price.felt.users: None for price in found.price} | {
+        felt.users: None for felt in found.felt if felt.measure.fates
+    }:
+        for other in settings:
+            felt = None if other in found.taken else sooner(one, other, users, paired=paired)
+            if felt and not felt.better:
+                times = f"{_value(felt, other)}, {one.name} {_value(felt, one)}"
+                return f" But {felt.measure.words} of those served: {other.name} {times}."
+    return ""
+
+
+def _too_few(users: Users, settings: Sequence[Setting]) -> str:
+    """Return why nothing is said of a class."""
+    served, _ = users.kind.counted or ("", "")
+    most = max(setting.total(f"{users.prefix}{served}") for setting in settings)
+    return f"Too few of {users.name} were served to judge by it: {most:g} at most, of {FEWEST}."
+
+
+def _either(settings: Sequence[Setting]) -> str:
+    return " or ".join(setting.name for setting in settings)
+
+
+def _warned(done: GridResult, group: Sequence[Row], taken: Sequence[Row]) -> bool:
     """Tell whether the settings recommended have warnings that not all settings have."""
-    found = {
-        id(row): {
-            warning
-            for run in done.rows
-            if run["settings"] == row["settings"]
-            for warning in warnings_of(run)
-        }
-        for row in group
-    }
-    shared = set.intersection(*found.values())
-    return any(found[id(row)] - shared for row in left)
+    found = [{warning for run in _runs(done, row) for warning in warnings_of(run)} for row in group]
+    shared = set.intersection(*found)
+    return any(found[group.index(row)] - shared for row in taken)
 
 
-def _left(
-    done: GridResult, group: Sequence[Row], asked: Sequence[Goal]
-) -> tuple[list[Row], list[Goal]]:
-    """Return the settings that the goals leave, and the goals that decided."""
-    left, decided = list(group), []
-    for goal in asked:
-        found = winner(done, left, goal)
-        keep = [] if found is None else [found.best, *found.equal, *(found.near or ())]
-        if keep and len(keep) < len(left):
-            decided.append(goal)
-            left = [row for row in left if row in keep]
-    return left, decided
+def _runs(done: GridResult, row: Row) -> list[dict[str, Any]]:
+    return [run for run in done.rows if run["settings"] == row["settings"]]
 
 
 def _basis(done: GridResult, group: Sequence[Row]) -> str:
     return f"{len(done.subject.seeds)} seeds {flows_in_words(same=True)}{_offered(done, group)}"
-
-
-def _value(row: Row, goal: Goal) -> str:
-    value = row.get(goal.metric)
-    return "-" if value is None else f"{shown(value, goal.scale)} {goal.unit}".rstrip()
 
 
 def _offered(done: GridResult, group: Sequence[Row]) -> str:

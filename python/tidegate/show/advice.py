@@ -1,0 +1,271 @@
+"""Which settings help the users, and whom they harm.
+
+One rule, for comparisons and sweeps:
+
+1. Two settings are compared for each class of users by what its users feel (`experience`). A
+   difference counts where it is significant at 95 % and large enough to be noticed. A time counts
+   where enough were served, and not against the share of users served: of fewer users it may be
+   shorter because they are other users. So loss and delay do not count against how a call sounds.
+2. A setting *beats* another if somebody is better off with it and nobody is harmed.
+3. What no other setting beats is recommended, if it beats one and nothing that is left differs.
+4. Where several are left, each better for somebody else, those are recommended that keep all
+   limits, if no users go unserved for it. Otherwise nothing is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from tidegate.results.statistics import interval, side, unpaired
+from tidegate.show.experience import KINDS, LONG, OTHERS, SESSIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from tidegate.show.experience import Kind, Measure
+
+    Run = Mapping[str, float | None]
+
+FEWEST = 30
+"""So many users must have been served in all runs of a setting, or their mean says nothing."""
+LEAST_SHARE = 0.1
+"""And such a share of them, or those served are too special for their time to say anything."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A setting and what was measured under it: the metrics of each run by its seed."""
+
+    name: str
+    runs: Mapping[int, Run]
+
+    def mean(self, metric: str) -> float | None:
+        """Return the mean over the runs that have the metric."""
+        return interval(run.get(metric) for run in self.runs.values())["mean"]
+
+    def total(self, metric: str) -> float:
+        """Return the sum over the runs."""
+        return sum(run.get(metric) or 0.0 for run in self.runs.values())
+
+
+class Users(NamedTuple):
+    """A class of users: what it is called, what its metrics begin with, and its kind."""
+
+    name: str
+    prefix: str
+    kind: Kind
+
+
+class Felt(NamedTuple):
+    """What users feel of one setting in place of another."""
+
+    users: Users
+    measure: Measure
+    better: bool
+    harms: bool
+    """Whether the worse of the two harms them."""
+
+    @property
+    def metric(self) -> str:
+        """The full name of the metric."""
+        return f"{self.users.prefix}{self.measure.metric}"
+
+
+class Price(NamedTuple):
+    """Who is worse off under a setting than under another."""
+
+    under: Setting
+    than: Setting
+    felt: Felt
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What to take, and what it rests on."""
+
+    taken: tuple[Setting, ...] = ()
+    """Empty: nothing is recommended."""
+    against: Setting | None = None
+    """What the first of them is held against: a setting that it is better than."""
+    felt: tuple[Felt, ...] = ()
+    """What users feel of the first of them in place of `against`."""
+    price: tuple[Price, ...] = ()
+    """For whom it is worse; where nothing is recommended, for whom each of several settings is."""
+    unknown: tuple[Users, ...] = ()
+    """Classes of which too few users were served under any setting."""
+
+
+def users_of(classes: Sequence[str], port: str | None, runs: Sequence[Run]) -> list[Users]:
+    """Return the classes of users, each with its kind, by what was measured of it."""
+    named = {name: f"{name}." for name in classes} if len(classes) > 1 else {classes[0]: ""}
+    found = [Users(name, prefix, _kind(prefix, runs)) for name, prefix in named.items()]
+    alone = all(each.kind is LONG for each in found)
+    if port and alone and any(run.get(f"{port}.{OTHERS.sign}") is not None for run in runs):
+        found.append(Users("others at its queue", f"{port}.", OTHERS))
+    return found
+
+
+def _kind(prefix: str, runs: Sequence[Run]) -> Kind:
+    for kind in KINDS:
+        if any(run.get(f"{prefix}{kind.sign}") for run in runs):
+            return kind
+    endless = all(run.get(f"{prefix}endless") == run.get(f"{prefix}flows") for run in runs)
+    return LONG if endless and any(run.get(f"{prefix}flows") for run in runs) else SESSIONS
+
+
+def advise(settings: Sequence[Setting], users: Sequence[Users], *, paired: bool) -> Advice:
+    """Return which of these settings to take.
+
+    `paired`: the runs of one seed met the same flows, and are compared seed by seed.
+    """
+    unknown = tuple(each for each in users if not _told(settings, each))
+    known = [each for each in users if each not in unknown]
+    found = {
+        (one.name, other.name): tuple(
+            felt for each in known for felt in compared(one, other, each, paired=paired)
+        )
+        for one in settings
+        for other in settings
+        if one is not other
+    }
+    beaten = {name for (better, name), felt in found.items() if _beats(felt)}
+    unbeaten = [each for each in settings if each.name not in beaten]
+    apart = any(found[one.name, two.name] for one in unbeaten for two in unbeaten if one is not two)
+    taken = _within_limits(unbeaten, known, found) if apart else unbeaten
+    if not beaten and not apart:
+        return Advice(unknown=unknown)
+    if not taken:
+        price = _prices(unbeaten or settings, settings, found)
+        return Advice(price=tuple(price), unknown=unknown)
+    first, others = taken[0], [each for each in settings if each not in taken]
+    better = [each for each in others if _gains(found[first.name, each.name])]
+    against = (better or others)[0]
+    price = _prices([first], others, found)
+    return Advice(tuple(taken), against, found[first.name, against.name], tuple(price), unknown)
+
+
+def _prices(
+    these: Sequence[Setting],
+    others: Sequence[Setting],
+    found: Mapping[tuple[str, str], Sequence[Felt]],
+) -> Iterator[Price]:
+    """Yield what users feel for the worse, what harms them first."""
+    prices = [
+        Price(one, other, felt)
+        for one in these
+        for other in others
+        if one is not other
+        for felt in found[one.name, other.name]
+        if not felt.better
+    ]
+    return iter(sorted(prices, key=lambda price: not price.felt.harms))
+
+
+def _beats(felt: Sequence[Felt]) -> bool:
+    return _gains(felt) and not any(each.harms and not each.better for each in felt)
+
+
+def _gains(felt: Sequence[Felt]) -> bool:
+    return any(each.better for each in felt)
+
+
+def _within_limits(
+    left: Sequence[Setting],
+    users: Sequence[Users],
+    found: Mapping[tuple[str, str], Sequence[Felt]],
+) -> list[Setting]:
+    """Return those that keep all limits, if others do not and nobody goes unserved for it."""
+    keeping = [each for each in left if not any(True for _ in beyond(each, users))]
+    if not keeping or len(keeping) == len(left):
+        return []
+    for one in keeping:
+        for other in left:
+            felt = found[one.name, other.name] if one is not other else ()
+            unserved = any(each.measure.fates and each.harms and not each.better for each in felt)
+            if unserved or (other in keeping and felt):
+                return []
+    return keeping
+
+
+def beyond(setting: Setting, users: Sequence[Users]) -> Iterator[tuple[Users, Measure]]:
+    """Yield the limits that a setting breaks: the last limit of each measure counts."""
+    for each in users:
+        for measure in each.kind.measures:
+            if not measure.limits:
+                continue
+            value = setting.mean(f"{each.prefix}{measure.metric}")
+            if value is None or value > max(measure.limits):
+                yield each, measure
+
+
+def _told(settings: Sequence[Setting], users: Users) -> bool:
+    """Tell whether enough users were served under any setting to say anything."""
+    if users.kind.counted is None:
+        return True
+    served, _ = users.kind.counted
+    return any(each.total(f"{users.prefix}{served}") >= FEWEST for each in settings)
+
+
+def _enough(setting: Setting, users: Users) -> bool:
+    """Tell whether enough were served for the mean of their times to say anything."""
+    if users.kind.counted is None:
+        return True
+    served, share = (f"{users.prefix}{name}" for name in users.kind.counted)
+    return setting.total(served) >= FEWEST and (setting.mean(share) or 0.0) >= LEAST_SHARE
+
+
+def compared(one: Setting, other: Setting, users: Users, *, paired: bool) -> Iterator[Felt]:
+    """Yield what the users of a class feel of one setting in place of another."""
+    comparable = _enough(one, users) and _enough(other, users)
+    sum_of_all: Felt | None = None
+    for measure in users.kind.measures:
+        found = _felt(one, other, users, measure, paired=paired)
+        if found is None or (measure.served and not comparable):
+            continue
+        # a shorter time of fewer users may be that of other users; a call sounds as it sounds
+        against = sum_of_all is not None and sum_of_all.better != found.better
+        if against and (measure.served or measure.within):
+            continue
+        sum_of_all = found if measure.sums_up else sum_of_all
+        yield found
+
+
+def sooner(one: Setting, other: Setting, users: Users, *, paired: bool) -> Felt | None:
+    """Return what those who are served feel, whether or not as many are served."""
+    times = [measure for measure in users.kind.measures if measure.served]
+    found = [_felt(one, other, users, measure, paired=paired) for measure in times]
+    return next((each for each in found if each), None)
+
+
+def _felt(
+    one: Setting, other: Setting, users: Users, measure: Measure, *, paired: bool
+) -> Felt | None:
+    """Return what is felt by one measure: None where it is not significant, or not noticed."""
+    metric = f"{users.prefix}{measure.metric}"
+    mine, theirs = one.mean(metric), other.mean(metric)
+    sign = side(difference(one, other, metric, paired=paired))
+    if mine is None or theirs is None or sign == 0:
+        return None
+    size = abs(mine - theirs)
+    if measure.relative:
+        size /= max(abs(mine), abs(theirs))
+    crossed = any(min(mine, theirs) <= limit < max(mine, theirs) for limit in measure.limits)
+    if measure.within and max(mine, theirs) <= max(measure.limits):
+        return None
+    if size < measure.notice:
+        return None
+    return Felt(users, measure, sign * measure.sign > 0, size >= measure.harm or crossed)
+
+
+def difference(
+    one: Setting, other: Setting, metric: str, *, paired: bool
+) -> dict[str, float | None]:
+    """Return mean and 95 % interval of what one setting has more than another."""
+    seeds = [seed for seed in one.runs if seed in other.runs]
+    pairs = [(one.runs[seed].get(metric), other.runs[seed].get(metric)) for seed in seeds]
+    if not paired:
+        return unpaired(*zip(*pairs, strict=True)) if pairs else interval([])
+    return interval(
+        None if mine is None or theirs is None else mine - theirs for mine, theirs in pairs
+    )

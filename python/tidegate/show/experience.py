@@ -1,0 +1,120 @@
+"""What the users of a link feel: for each kind of user the measures, their limits, the least felt.
+
+Limits come from the literature; from what difference on a measure is noticed, and from what
+difference on it harms, was chosen, before any result was looked at.
+
+- A page: the mean wait of 3 s, at which half of the visits over mobile networks had ended (Google
+  and SOASTA, 2017), and of 10 s, at which a user turns to something else (Miller, 1968).
+- A call: its mean opinion score (ITU-T G.107), 150 ms one way (ITU-T G.114), and 1 % of its packets
+  (ITU-T G.1010).
+- A video: a start-up delay of 2 s, after which viewers begin to leave (Krishnan and Sitaraman,
+  2012), and 1 % of the time in stalls (Dobrian and others, 2011).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One thing that users of a kind feel."""
+
+    metric: str
+    words: str
+    sign: float
+    """1 where more is better, -1 where less is."""
+    unit: str
+    scale: float
+    notice: float
+    """The least difference that is noticed, and `harm`, the least that harms."""
+    harm: float
+    relative: bool = False
+    """Whether both are parts of the larger value."""
+    limits: tuple[float, ...] = ()
+    """A difference across one of these harms, however small it is."""
+    sums_up: bool = False
+    """Whether the measures behind it count only where they do not point against it."""
+    fates: bool = False
+    """Whether it is the share of users who get what they came for."""
+    served: bool = False
+    """Whether it is a mean of those alone who were served."""
+    within: bool = False
+    """Whether values that all keep the limits are as good as each other."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of user."""
+
+    sign: str
+    """The metric that such a class has and no other."""
+    measures: tuple[Measure, ...]
+    counted: tuple[str, str] | None = None
+    """The metrics of how many were served, and of their share; None: all are."""
+
+
+def _share(metric: str, words: str, sign: float) -> Measure:
+    return Measure(metric, words, sign, "%", 100.0, 0.01, 0.05, sums_up=True, fates=True)
+
+
+def _wait(metric: str, words: str, limits: tuple[float, ...] = ()) -> Measure:
+    return Measure(metric, words, -1.0, "s", 1.0, 0.05, 0.25, True, limits, served=True)
+
+
+PAGES = Kind(
+    "pages",
+    (
+        _share("pages_loaded_share", "pages loaded", 1.0),
+        _wait("page_load_mean_s", "mean page load time", (3.0, 10.0)),
+    ),
+    ("pages_loaded", "pages_loaded_share"),
+)
+VIDEO = Kind(
+    "viewers",
+    (
+        _share("never_started_share", "videos that never began", -1.0),
+        _wait("startup_mean_s", "mean start-up delay", (2.0,)),
+        Measure("stalled_share", "time in stalls", -1.0, "%", 100.0, 0.002, 0.01, limits=(0.01,)),
+        Measure("video_rate_mean_bps", "rate of the video", 1.0, "Mbit/s", 1e-6, 0.05, 0.2, True),
+    ),
+)
+CALLS = Kind(
+    "sent_packets",
+    (
+        Measure("call_mos", "mean opinion score", 1.0, "", 1.0, 0.1, 0.5, sums_up=True),
+        Measure(
+            *("lost_share", "packets lost", -1.0, "%", 100.0, 0.002, 0.01),
+            limits=(0.01,),
+            within=True,
+        ),
+        Measure(
+            *("delay_p95_s", "delay, p95", -1.0, "ms", 1e3, 0.005, 0.05),
+            limits=(0.15,),
+            within=True,
+        ),
+    ),
+)
+LONG = Kind(
+    "endless",
+    (
+        Measure("throughput_bps", "delivered", 1.0, "Mbit/s", 1e-6, 0.05, 0.2, True),
+        Measure("flow_rate_jain", "Jain's index of their rates", 1.0, "", 1.0, 0.05, 0.2),
+    ),
+)
+SESSIONS = Kind(
+    "arrived",
+    (
+        _share("completed_share", "sessions completed", 1.0),
+        _wait("fct_mean_s", "mean FCT"),
+    ),
+    ("completed", "completed_share"),
+)
+OTHERS = Kind(
+    "queue_delay_mean_s",
+    (Measure("queue_delay_mean_s", "mean queue delay", -1.0, "ms", 1e3, 0.002, 0.05),),
+)
+"""Whoever else uses a link that flows without end have for themselves: they meet its queue."""
+
+KINDS = (PAGES, VIDEO, CALLS)
+"""Kinds that a metric of their own tells; others have ends or none."""
