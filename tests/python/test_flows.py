@@ -9,6 +9,8 @@ import polars as pl
 import pytest
 
 import tidegate
+import tidegate as tidegate_python
+from tidegate.errors import TidegateWarning
 
 CAPTURE = Path(__file__).parents[2] / "scenarios" / "captures" / "narrow-link.pcap"
 KEYS = ["start_s", "size_bytes", "direction", "client", "server", "closed"]
@@ -51,7 +53,7 @@ def test_json_is_the_flows_and_what_was_skipped_and_nothing_else(tidegate, captu
     done = tidegate("flows", capture, "--json")
     assert done.returncode == 0
     document = json.loads(done.stdout)
-    assert list(document) == ["flows", "skipped"]
+    assert list(document) == ["flows", "skipped", "skipped_bytes", "wire_bytes"]
     # the generating script made 110 transfers and one call that was refused
     assert len(document["flows"]) == 110
     assert document["skipped"] == {"connection without data": 1}
@@ -65,6 +67,31 @@ def test_json_is_the_flows_and_what_was_skipped_and_nothing_else(tidegate, captu
         "192.0.2.2:8080",
         "[2001:db8::2]:8080",
     }
+
+
+def quic_packet(data: int) -> bytes:
+    """A record of a pcap file: Ethernet, IPv4, UDP to port 443 and so many bytes."""
+    ip = struct.pack(
+        ">BBHHHBBH4s4s", 0x45, 0, 28 + data, 0, 0, 64, 17, 0, b"\xc0\0\2\1", b"\xc0\0\2\2"
+    )
+    frame = bytes(12) + b"\x08\0" + ip + struct.pack(">HHHH", 50000, 443, 8 + data, 0) + bytes(data)
+    return struct.pack("<IIII", 1_795_259_865, 0, len(frame), len(frame)) + frame
+
+
+def test_what_share_of_the_bytes_is_in_no_flow_is_said(tidegate, capture):
+    """1000 packets of 1442 B of QUIC are 65 % of the bytes beside some 770 kB of TCP."""
+    before = tidegate_python.flows(capture)
+    assert before.left_out is None
+    capture.write_bytes(capture.read_bytes() + 1000 * quic_packet(1400))
+    found = tidegate_python.flows(capture)
+    share = 1_442_000 / (before.wire_bytes + 1_442_000)
+    assert found.wire_bytes == before.wire_bytes + 1_442_000
+    said = f"{share:.0%} of the bytes are in no flow (QUIC (UDP, port 443): {share:.0%})"
+    assert found.left_out == said
+    done = tidegate("flows", capture)
+    assert f"{said}.\nA scenario replays TCP alone." in done.stderr
+    with pytest.warns(TidegateWarning, match=r"are in no flow \(QUIC"):
+        tidegate_python.run(capture.with_name("replay.toml"), settings={"duration": "1s"})
 
 
 def test_json_of_many_flows_is_one_object(monkeypatch):

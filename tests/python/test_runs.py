@@ -1,6 +1,7 @@
 """Real runs through the whole stack: same seed, any number of workers, laws in Python."""
 
 import json
+import math
 import traceback
 
 import polars as pl
@@ -157,6 +158,31 @@ class StandsStill(TenPerSecond):
         return now_s
 
 
+class NeverAgain(TenPerSecond):
+    def update(self, now_s, view, counts, knobs):
+        return math.inf
+
+
+class NoTime(TenPerSecond):
+    def update(self, now_s, view, counts, knobs):
+        return math.nan
+
+
+class TooOften(TenPerSecond):
+    def update(self, now_s, view, counts, knobs):
+        return now_s + 1e-9
+
+
+class NoValue(TenPerSecond):
+    def update(self, now_s, view, counts, knobs):
+        return now_s + 1.0, tidegate.Decision("mine", math.nan, 1.0)
+
+
+class NoReason(TenPerSecond):
+    def update(self, now_s, view, counts, knobs):
+        return now_s + 1.0, tidegate.Decision("mine", 1.0, math.nan)
+
+
 class NotALaw:
     pass
 
@@ -166,12 +192,19 @@ class NotALaw:
     [
         (BadStart(), LookupError, "no start"),
         (StandsStill(), ValueError, "later than now"),
+        (NeverAgain(), ValueError, "no infinite one; it returned inf"),
+        (NoTime(), ValueError, "it returned nan"),
+        (TooOften(), ValueError, "a microsecond later than now"),
+        (NoValue(), ValueError, "`set` of a tidegate.Decision is not a number"),
+        (NoReason(), ValueError, "`because` of a tidegate.Decision is not a number"),
         (NotALaw(), AttributeError, "start"),
     ],
 )
 def test_other_faults_of_a_law_are_named(overload, law, error, message):
-    with pytest.raises(error, match=message):
+    with pytest.raises(error, match=message) as caught:
         tidegate.run(overload, settings=PYTHON, laws={"mine": law})
+    if not isinstance(law, NotALaw):
+        assert "`mine`, at" in caught.value.__notes__[0], "the law, its method and the time"
 
 
 def test_a_law_that_was_not_handed_in_is_named(overload):

@@ -11,7 +11,7 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-use crate::flow::{Direction, Flow};
+use crate::flow::{Direction, Flow, Skipped};
 use crate::packet::Segment;
 use crate::reason::{MAX_CONNECTIONS, Reason};
 
@@ -29,6 +29,8 @@ struct Way {
     syn: Option<u32>,
     /// Start of its data: after its SYN, or the lowest of its segments.
     first: Option<i64>,
+    /// Whether a segment without data told it: perhaps a keep-alive, which is one number below.
+    bare: bool,
     /// End of the furthest data seen.
     seen: Option<i64>,
     /// Position of segments without data: a FIN before them is included.
@@ -64,8 +66,13 @@ impl Way {
         if segment.syn {
             self.syn = Some(segment.sequence);
             self.first = Some(start);
+            self.bare = false;
         } else if self.syn.is_none() && segment.data > 0 {
-            self.first = Some(self.first.map_or(start, |first| first.min(start)));
+            let first = self.first.filter(|first| !(self.bare && first + 1 == start));
+            self.first = Some(first.map_or(start, |first| first.min(start)));
+            self.bare = false;
+        } else {
+            self.bare |= self.first.is_none();
         }
         self.first.get_or_insert(start);
         let latest = if segment.data > 0 { &mut self.seen } else { &mut self.stood };
@@ -111,7 +118,8 @@ impl Way {
             }
             None => (seen.max(told), false),
         };
-        (u64::try_from(end - first).unwrap_or(0), over)
+        let sent = u64::try_from(end - first).unwrap_or(0);
+        (if self.bare && sent == 1 { 0 } else { sent }, over)
     }
 }
 
@@ -121,6 +129,7 @@ type Ends = [SocketAddr; 2];
 /// A connection so far. An end is identified by its index in [`Ends`].
 #[derive(Clone, Copy, Debug)]
 struct Connection {
+    /// Time of its earliest packet.
     start_ns: u64,
     /// What each end has sent.
     ways: [Way; 2],
@@ -207,17 +216,19 @@ pub(crate) struct Connections {
     open: BTreeMap<Ends, Connection>,
     /// Finished connections: their ends have opened another one since.
     over: Vec<Flow>,
-    skipped: BTreeMap<Reason, u64>,
+    /// What was left out: how many, and their bytes.
+    skipped: BTreeMap<Reason, (u64, u64)>,
 }
 
 impl Connections {
     /// Counts a packet or connection that is left out.
-    pub fn skip(&mut self, reason: Reason) {
-        *self.skipped.entry(reason).or_default() += 1;
+    pub fn skip(&mut self, reason: Reason, bytes: u64) {
+        let so_far = self.skipped.entry(reason).or_default();
+        *so_far = (so_far.0 + 1, so_far.1 + bytes);
     }
 
-    /// Adds a segment that was captured this long after the first packet.
-    pub fn take(&mut self, segment: &Segment, ns: u64) {
+    /// Adds a segment that was captured at this time, of a packet of so many bytes.
+    pub fn take(&mut self, segment: &Segment, ns: u64, bytes: u64) {
         let turned = segment.from > segment.to;
         let ends = if turned { [segment.to, segment.from] } else { [segment.from, segment.to] };
         let from = usize::from(turned);
@@ -228,7 +239,7 @@ impl Connections {
                 return;
             }
             if full {
-                return self.skip(Reason::TooMany);
+                return self.skip(Reason::TooMany, bytes);
             }
             let mut connection = Connection::new(ns, from);
             connection.take(segment, from);
@@ -239,25 +250,32 @@ impl Connections {
             let before = std::mem::replace(connection, Connection::new(ns, from));
             connection.take(segment, from);
             match before.flow(&ends) {
-                Some(_) if full => self.skip(Reason::TooMany),
+                Some(_) if full => self.skip(Reason::TooMany, bytes),
                 Some(flow) => self.over.push(flow),
-                None => self.skip(Reason::NoData),
+                None => self.skip(Reason::NoData, 0),
             }
-        } else if !connection.take(segment, from) {
-            self.skip(Reason::OutsideWindow);
+        } else if connection.take(segment, from) {
+            connection.start_ns = connection.start_ns.min(ns);
+        } else {
+            self.skip(Reason::OutsideWindow, bytes);
         }
     }
 
-    /// All connections with data, ordered by start, and what was left out.
-    pub fn finish(mut self) -> (Vec<Flow>, Vec<(Reason, u64)>) {
+    /// All connections with data, ordered by start, and what was left out. Times count from that of
+    /// the earliest packet of the capture.
+    pub fn finish(mut self, earliest_ns: u64) -> (Vec<Flow>, Vec<Skipped>) {
         let mut flows = std::mem::take(&mut self.over);
         for (ends, connection) in std::mem::take(&mut self.open) {
             match connection.flow(&ends) {
                 Some(flow) => flows.push(flow),
-                None => self.skip(Reason::NoData),
+                None => self.skip(Reason::NoData, 0),
             }
         }
+        for flow in &mut flows {
+            flow.start_ns -= earliest_ns;
+        }
         flows.sort_by_key(|flow| (flow.start_ns, flow.client, flow.server));
-        (flows, self.skipped.into_iter().collect())
+        let skipped = self.skipped.into_iter();
+        (flows, skipped.map(|(reason, (count, bytes))| Skipped { reason, count, bytes }).collect())
     }
 }

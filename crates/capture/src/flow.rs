@@ -16,7 +16,7 @@ pub enum Direction {
 /// One TCP connection that carried data.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Flow {
-    /// Time of its first packet, in nanoseconds after the first packet of the capture.
+    /// Time of its earliest packet, in nanoseconds after the earliest packet of the capture.
     pub start_ns: u64,
     /// Bytes sent by the end that sent more, each counted once.
     pub size_bytes: u64,
@@ -33,16 +33,30 @@ pub struct Flow {
     pub closed: bool,
 }
 
+/// What was left out for one reason.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Skipped {
+    /// Why.
+    pub reason: Reason,
+    /// How many packets or connections.
+    pub count: u64,
+    /// Bytes of these packets on the link; of a connection without data zero.
+    pub bytes: u64,
+}
+
 /// The content of a capture.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Flows {
     /// Connections with data, ordered by start.
     pub flows: Vec<Flow>,
-    /// What was left out: why, and how much.
-    pub skipped: Vec<(Reason, u64)>,
+    /// What was left out.
+    pub skipped: Vec<Skipped>,
     /// Packets read.
     pub packets: u64,
-    /// From the first packet to the last, in nanoseconds.
+    /// Their bytes on the link.
+    pub bytes: u64,
+    /// From the earliest packet to the latest, in nanoseconds; a capture of several interfaces need
+    /// not have them in this order.
     pub span_ns: u64,
     /// Why reading stopped before the end of the file, if it did.
     pub broken: Option<String>,

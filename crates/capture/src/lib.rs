@@ -15,6 +15,6 @@ mod packet;
 mod reader;
 mod reason;
 
-pub use flow::{Direction, Error, Flow, Flows};
+pub use flow::{Direction, Error, Flow, Flows, Skipped};
 pub use reader::{Reader, read};
 pub use reason::{MAX_CONNECTIONS, Reason};

@@ -65,6 +65,9 @@ pub(crate) fn segment(record: &Record<'_>) -> Result<Segment, Reason> {
     if payload.fragmented {
         return Err(Reason::Fragment);
     }
+    if payload.ip_number == IpNumber::UDP {
+        return Err(datagram(payload.payload));
+    }
     if payload.ip_number != IpNumber::TCP {
         let unread = packet.stop_err.as_ref().map(|(error, _)| unread(error));
         return Err(unread.unwrap_or(Reason::NotTcp));
@@ -74,6 +77,13 @@ pub(crate) fn segment(record: &Record<'_>) -> Result<Segment, Reason> {
     let cut = (record.wire_len as usize).saturating_sub(record.data.len());
     let length = stated.unwrap_or(payload.payload.len() + cut);
     tcp(source, destination, payload.payload, length)
+}
+
+/// What a datagram of UDP is: by its ports, as the rest of a QUIC packet is encrypted.
+fn datagram(captured: &[u8]) -> Reason {
+    const HTTPS: [u8; 2] = 443u16.to_be_bytes();
+    let ports = captured.chunks_exact(2).take(2);
+    if ports.into_iter().any(|port| port == HTTPS) { Reason::Quic } else { Reason::Udp }
 }
 
 /// Removes the link header and parses the IP header.
@@ -87,7 +97,10 @@ fn network<'a>(record: &Record<'a>) -> Result<LaxSlicedPacket<'a>, Reason> {
     const LINUX_SLL2: u32 = 276;
     let data = record.data;
     match record.link {
-        ETHERNET => LaxSlicedPacket::from_ethernet(data).map_err(|_| Reason::CutShort),
+        ETHERNET => match point_to_point(data) {
+            Some(packet) => packet,
+            None => LaxSlicedPacket::from_ethernet(data).map_err(|_| Reason::CutShort),
+        },
         link if RAW.contains(&link) => ip(data),
         NULL | LOOP => {
             let (family, packet) = data.split_first_chunk::<4>().ok_or(Reason::CutShort)?;
@@ -99,6 +112,32 @@ fn network<'a>(record: &Record<'a>) -> Result<LaxSlicedPacket<'a>, Reason> {
         LINUX_SLL2 => cooked(data, 0, 20),
         other => Err(Reason::Link(other)),
     }
+}
+
+/// A packet of a PPPoE session (RFC 2516).
+const SESSION: EtherType = EtherType(0x8864);
+
+/// The IP packet of a PPPoE session in an Ethernet frame, with or without VLAN tags; none
+/// if the frame carries no such session.
+fn point_to_point(frame: &[u8]) -> Option<Result<LaxSlicedPacket<'_>, Reason>> {
+    const TYPE: usize = 12;
+    const VLAN_TAGS: [[u8; 2]; 2] = [[0x81, 0x00], [0x88, 0xa8]];
+    let mut rest = frame.get(TYPE..)?;
+    while let Some((kind, behind)) = rest.split_first_chunk::<2>()
+        && VLAN_TAGS.contains(kind)
+    {
+        rest = behind.get(2..)?;
+    }
+    Some(session(rest.strip_prefix(&SESSION.0.to_be_bytes())?))
+}
+
+/// The IP packet behind the header of a PPPoE session.
+fn session(behind: &[u8]) -> Result<LaxSlicedPacket<'_>, Reason> {
+    const HEADER: usize = 6;
+    const IP: [[u8; 2]; 2] = [[0x00, 0x21], [0x00, 0x57]];
+    let rest = behind.get(HEADER..).ok_or(Reason::CutShort)?;
+    let (protocol, packet) = rest.split_first_chunk::<2>().ok_or(Reason::CutShort)?;
+    if IP.contains(protocol) { ip(packet) } else { Err(Reason::NotIp) }
 }
 
 fn ip(data: &[u8]) -> Result<LaxSlicedPacket<'_>, Reason> {
@@ -113,6 +152,9 @@ fn ip(data: &[u8]) -> Result<LaxSlicedPacket<'_>, Reason> {
 fn cooked(data: &[u8], protocol: usize, header: usize) -> Result<LaxSlicedPacket<'_>, Reason> {
     let rest = data.get(header..).ok_or(Reason::CutShort)?;
     let protocol = EtherType(u16::from_be_bytes([data[protocol], data[protocol + 1]]));
+    if protocol == SESSION {
+        return session(rest);
+    }
     Ok(LaxSlicedPacket::from_ether_type(protocol, rest))
 }
 

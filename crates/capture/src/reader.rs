@@ -2,7 +2,7 @@
 
 use crate::connection::Connections;
 use crate::file::{Format, Item, Step};
-use crate::flow::{Error, Flows};
+use crate::flow::{Error, Flows, Skipped};
 use crate::packet;
 use crate::reason::Reason;
 
@@ -15,8 +15,9 @@ pub struct Reader {
     /// Offset of the buffer's first byte in the file.
     at: u64,
     packets: u64,
+    bytes: u64,
     segments: u64,
-    /// Times of the first and the latest packet.
+    /// Times of the earliest and the latest packet.
     span: Option<(u64, u64)>,
     connections: Connections,
     broken: Option<String>,
@@ -63,7 +64,7 @@ impl Reader {
     fn stop(&mut self, why: &str) {
         let (packets, at) = (self.packets, self.at);
         self.broken = Some(format!("{why} at byte {at}, after {packets} packets"));
-        self.connections.skip(Reason::Broken);
+        self.connections.skip(Reason::Broken, 0);
     }
 
     fn take(&mut self, item: &Item<'_>) {
@@ -72,18 +73,20 @@ impl Reader {
             Item::Nothing => return,
             Item::Skipped(reason) => {
                 self.packets += 1;
-                return self.connections.skip(*reason);
+                return self.connections.skip(*reason, 0);
             }
         };
+        let bytes = u64::from(record.wire_len);
         self.packets += 1;
+        self.bytes += bytes;
         let (first, last) = self.span.unwrap_or((record.ns, record.ns));
-        self.span = Some((first, last.max(record.ns)));
+        self.span = Some((first.min(record.ns), last.max(record.ns)));
         match packet::segment(record) {
             Ok(segment) => {
                 self.segments += 1;
-                self.connections.take(&segment, record.ns.saturating_sub(first));
+                self.connections.take(&segment, record.ns, bytes);
             }
-            Err(reason) => self.connections.skip(reason),
+            Err(reason) => self.connections.skip(reason, bytes),
         }
     }
 
@@ -102,17 +105,17 @@ impl Reader {
         if self.broken.is_none() && !self.buffer.is_empty() {
             self.stop("the file is cut off in the middle of a record");
         }
-        let span_ns = self.span.map_or(0, |(first, last)| last - first);
-        let (flows, skipped) = self.connections.finish();
+        let (first, last) = self.span.unwrap_or_default();
+        let (flows, skipped) = self.connections.finish(first);
         if self.segments == 0 {
             let mut found = format!("{} packets", self.packets);
-            for (reason, count) in &skipped {
+            for Skipped { reason, count, .. } in &skipped {
                 found.push_str(&format!("; {reason}: {count}"));
             }
             return Err(Error::NoTcp(found));
         }
-        let packets = self.packets;
-        Ok(Flows { flows, skipped, packets, span_ns, broken: self.broken })
+        let Reader { packets, bytes, broken, .. } = self;
+        Ok(Flows { flows, skipped, packets, bytes, span_ns: last - first, broken })
     }
 }
 

@@ -16,7 +16,11 @@ pub enum Reason {
     OutsideWindow,
     /// A packet that is neither IPv4 nor IPv6.
     NotIp,
-    /// An IP packet that is not TCP.
+    /// A UDP packet from or to port 443.
+    Quic,
+    /// Another UDP packet.
+    Udp,
+    /// An IP packet of another protocol.
     NotTcp,
     /// A fragment of an IP packet.
     Fragment,
@@ -43,7 +47,9 @@ impl fmt::Display for Reason {
             }
             Reason::OutsideWindow => f.write_str("packet outside the window of its connection"),
             Reason::NotIp => f.write_str("packet not IP"),
-            Reason::NotTcp => f.write_str("packet not TCP"),
+            Reason::Quic => f.write_str("packet of QUIC (UDP, port 443)"),
+            Reason::Udp => f.write_str("packet of UDP"),
+            Reason::NotTcp => f.write_str("packet neither TCP nor UDP"),
             Reason::Fragment => f.write_str("fragment of an IP packet"),
             Reason::CutShort => f.write_str("packet cut short before the end of its TCP header"),
             Reason::Malformed => f.write_str("packet with contradicting headers"),

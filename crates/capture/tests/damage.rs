@@ -31,7 +31,7 @@ fn a_capture_without_tcp_says_what_it_has() {
     let mut frame = download(0.0)[0].frame();
     frame.data[23] = 17;
     let error = read(&usual(&[frame.clone(), frame])).unwrap_err();
-    assert_eq!(error, Error::NoTcp("2 packets; packet not TCP: 2".to_owned()));
+    assert_eq!(error, Error::NoTcp("2 packets; packet of UDP: 2".to_owned()));
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn what_was_read_before_the_end_of_a_cut_capture_is_kept() {
         let whole = ends.iter().filter(|&&end| end <= length).count() - 1;
         assert_eq!(found.packets, whole as u64, "{length} B");
         assert_eq!(found.broken.is_none(), ends.contains(&length), "{length} B");
-        let broken = found.skipped.contains(&(Reason::Broken, 1));
+        let broken = skipped(&found).contains(&(Reason::Broken, 1));
         assert_eq!(broken, found.broken.is_some());
     }
     let found = read(&file[..ends[9] + 20]).unwrap();
@@ -103,7 +103,7 @@ fn connections_beyond_the_most_are_skipped() {
     let found = reader.finish().unwrap();
     assert_eq!(found.flows.len(), MAX_CONNECTIONS);
     assert!(found.flows.iter().all(|flow| flow.size_bytes == 2));
-    assert_eq!(found.skipped, [(Reason::TooMany, 2 * u64::from(extra))]);
+    assert_eq!(skipped(&found), [(Reason::TooMany, 2 * u64::from(extra))]);
 }
 
 /// What must hold of whatever was read, beyond not to panic.

@@ -14,7 +14,7 @@ use pcap_file::pcapng::blocks::interface_description::{
 use pcap_file::pcapng::blocks::section_header::SectionHeaderBlock;
 use pcap_file::{DataLink, Endianness, TsResolution};
 use tidegate_capture::Direction::Download;
-use tidegate_capture::{Flow, Reason, read};
+use tidegate_capture::{Flow, Reason, Skipped, read};
 
 const START_S: f64 = 1000.25;
 
@@ -156,7 +156,7 @@ fn packets_cut_short_count_in_full() {
     let mut frames = frames(&download(START_S));
     frames[0].data.truncate(53);
     let found = read(&usual(&frames)).unwrap();
-    assert_eq!((found.flows.len(), &found.skipped[..]), (1, &[(Reason::CutShort, 1)][..]));
+    assert_eq!((found.flows.len(), &skipped(&found)[..]), (1, &[(Reason::CutShort, 1)][..]));
 }
 
 #[test]
@@ -204,9 +204,47 @@ fn fragments_and_other_protocols_are_skipped_by_reason() {
     frames.extend([fragment, arp, unknown, short, wrong]);
     let found = read(&usual(&frames)).unwrap();
     assert_eq!(found.flows, [expected()]);
-    let skipped =
+    let reasons =
         [(Reason::NotIp, 2), (Reason::Fragment, 1), (Reason::CutShort, 1), (Reason::Malformed, 1)];
-    assert_eq!(found.skipped, skipped);
+    assert_eq!(skipped(&found), reasons);
+}
+
+/// RFC 2516, 4: version and type, code, session, length; then the protocol of PPP (RFC 1661: 0x0021
+/// is IPv4) and the packet.
+#[test]
+fn sessions_of_pppoe_are_read_with_and_without_vlan_tags() {
+    let header = [0x11, 0, 0, 7, 0, 42, 0x00, 0x21];
+    for tags in [&[][..], &[0x81, 0, 0, 5], &[0x88, 0xa8, 0, 5, 0x81, 0, 0, 6]] {
+        let link = [&[0; 12], tags, &[0x88, 0x64], &header].concat();
+        let file = pcap(1, Endianness::Little, TsResolution::MicroSecond, &behind(&link));
+        assert_eq!(read(&file).unwrap().flows, [expected()], "{tags:?}");
+    }
+    // Linux's own header, with the type at its end
+    let cooked = [&[0; 14][..], &[0x88, 0x64], &header].concat();
+    let file = pcap(113, Endianness::Little, TsResolution::MicroSecond, &behind(&cooked));
+    assert_eq!(read(&file).unwrap().flows, [expected()]);
+    // LCP (0xc021) opens and keeps the session, and carries no packet
+    let link = [&[0; 12][..], &[0x88, 0x64, 0x11, 0, 0, 7, 0, 42, 0xc0, 0x21]].concat();
+    let file = pcap(1, Endianness::Little, TsResolution::MicroSecond, &behind(&link));
+    assert!(read(&file).unwrap_err().to_string().contains("packet not IP: 12"));
+}
+
+#[test]
+fn what_is_left_out_is_counted_in_bytes() {
+    let mut frames = frames(&download(START_S));
+    let tcp_bytes: usize = frames.iter().map(|frame| frame.wire_len).sum();
+    for (from, to, data) in [(50_000, 443, 1200), (443, 50_000, 1300), (53, 50_000, 80)] {
+        let udp = etherparse::PacketBuilder::ipv4([192, 0, 2, 9], [192, 0, 2, 2], 64);
+        let mut bytes = Vec::new();
+        udp.udp(from, to).write(&mut bytes, &vec![0; data]).unwrap();
+        frames.push(ethernet(10_000_000_000, &bytes));
+    }
+    let found = read(&usual(&frames)).unwrap();
+    // headers: 14 B Ethernet, 20 B IP, 8 B UDP
+    let quic = Skipped { reason: Reason::Quic, count: 2, bytes: 1200 + 1300 + 2 * 42 };
+    let udp = Skipped { reason: Reason::Udp, count: 1, bytes: 80 + 42 };
+    assert_eq!(found.skipped, [quic, udp]);
+    assert_eq!(found.bytes, tcp_bytes as u64 + quic.bytes + udp.bytes);
 }
 
 /// A pcapng section: interfaces with link type, resolution and offset, then
@@ -295,7 +333,7 @@ fn interfaces_of_a_pcapng_file_may_differ() {
     // an interface that nobody described
     let file = section::<LittleEndian>(Endianness::Little, &interfaces[..1], &packets);
     let found = read(&file).unwrap();
-    assert_eq!(found.skipped, [(Reason::NoInterface, 6)]);
+    assert_eq!(skipped(&found), [(Reason::NoInterface, 6)]);
 }
 
 #[test]

@@ -61,14 +61,17 @@ impl Capture {
         columns.set_item("client", ends(|flow| flow.client))?;
         columns.set_item("server", ends(|flow| flow.server))?;
         columns.set_item("closed", flows.iter().map(|flow| flow.closed).collect::<Vec<_>>())?;
-        let skipped = PyDict::new(py);
-        for (reason, count) in found.skipped {
+        let (skipped, skipped_bytes) = (PyDict::new(py), PyDict::new(py));
+        for capture::Skipped { reason, count, bytes } in found.skipped {
             skipped.set_item(reason.to_string(), count)?;
+            skipped_bytes.set_item(reason.to_string(), bytes)?;
         }
         let all = PyDict::new(py);
         all.set_item("flows", columns)?;
         all.set_item("skipped", skipped)?;
+        all.set_item("skipped_bytes", skipped_bytes)?;
         all.set_item("packets", found.packets)?;
+        all.set_item("wire_bytes", found.bytes)?;
         all.set_item("span_s", found.span_ns as f64 / 1e9)?;
         all.set_item("broken", found.broken)?;
         Ok(all)

@@ -27,6 +27,9 @@ pub use queue::{Found, Next, PythonQueue, Slot, Waiting};
 
 /// Most names of phases that laws may use in one process.
 const MOST_PHASES: usize = 1000;
+/// The shortest time (s) between two updates. A law that returned a smaller step made a run that
+/// does not end.
+const LEAST_EPOCH_S: f64 = 1e-6;
 
 /// What a law has decided: a row of the table `events`.
 #[pyclass(module = "tidegate._native", frozen, get_all)]
@@ -53,6 +56,12 @@ impl Decision {
 impl Decision {
     fn given(&self) -> PyResult<law::Decision> {
         let phase = lasting(&self.phase)?;
+        for (name, value) in [("set", self.set), ("because", self.because)] {
+            if value.is_nan() {
+                let what = format!("`{name}` of a tidegate.Decision is not a number (nan)");
+                return Err(PyValueError::new_err(what));
+            }
+        }
         Ok(law::Decision { phase, set: self.set, from: self.because })
     }
 }
@@ -397,12 +406,14 @@ fn deadline(now: Time, answer: &Bound<'_, PyAny>) -> PyResult<Time> {
             "a law must return the time (s) of its next update, a number; it returned {answer}"
         )));
     };
-    let next = Time::from_secs_f64(seconds);
-    if next > now {
-        return Ok(next);
+    // seconds that were added up may be later by less than a picosecond
+    let least = now.secs() + LEAST_EPOCH_S - 1e-12;
+    if seconds.is_finite() && seconds >= least {
+        return Ok(Time::from_secs_f64(seconds));
     }
     Err(PyValueError::new_err(format!(
-        "a law must return the time (s) of its next update, later than now ({} s); it returned {seconds}",
+        "a law must return the time (s) of its next update, a microsecond later than now ({} s) at \
+         least, and no infinite one; it returned {answer}",
         now.secs()
     )))
 }

@@ -37,6 +37,8 @@ def flows(
         stdout().print(of_flows(found, rows))
     if found.broken is not None:
         say(f"tidegate: {file}: {found.broken}.\nThe flows up to there are used.")
+    if found.left_out is not None:
+        say(f"tidegate: {file}: {found.left_out}.\nA scenario replays TCP alone.")
     if csv is not None:
         say(f"Flows as a table: {csv}")
     say(hints.after_flows(found, str(csv or file)))

@@ -29,6 +29,9 @@ COLUMNS = ("start_s", "size_bytes", "direction", "client", "server", "closed")
 TRACE = ("time_s", "rate_bit_s", "delay_s")
 """The columns of a trace of a link, the first and at least one of the others."""
 
+TOLD_SHARE = 0.1
+"""The least share of the bytes in no flow that is worth a warning."""
+
 PIECE = 1 << 20
 """Bytes that are read at a time."""
 
@@ -63,10 +66,26 @@ class Recorded:
     other way."""
     skipped: dict[str, int]
     """Why something is not among the flows, and how much of it."""
+    skipped_bytes: dict[str, int]
+    """The bytes of these packets on the link, by the same reasons."""
     packets: int
+    wire_bytes: int
+    """Bytes of all packets on the link."""
     span_s: float
     broken: str | None
     """Why reading ended before the end of the file, if it did."""
+
+    @property
+    def left_out(self) -> str | None:
+        """How much of the bytes is in no flow, in words; None where that is less than a tenth."""
+        share = sum(self.skipped_bytes.values()) / self.wire_bytes if self.wire_bytes else 0.0
+        if share < TOLD_SHARE:
+            return None
+        why, most = max(self.skipped_bytes.items(), key=lambda each: each[1])
+        return (
+            f"{share:.0%} of the bytes are in no flow"
+            f" ({why.removeprefix('packet ').removeprefix('of ')}: {most / self.wire_bytes:.0%})"
+        )
 
     @property
     def csv(self) -> bytes:
@@ -80,7 +99,12 @@ class Recorded:
         for first in range(0, frame.height, _ROWS_AT_ONCE):
             some = frame.slice(first, _ROWS_AT_ONCE).to_dicts()
             yield (", " if first else "") + json.dumps(some, allow_nan=False)[1:-1]
-        yield f'], "skipped": {json.dumps(self.skipped)}}}'
+        left = {
+            "skipped": self.skipped,
+            "skipped_bytes": self.skipped_bytes,
+            "wire_bytes": self.wire_bytes,
+        }
+        yield f"], {json.dumps(left)[1:]}"
 
 
 def read(path: str | Path, tick: Callable[[int], None] | None = None) -> Recorded:
@@ -106,7 +130,7 @@ def read(path: str | Path, tick: Callable[[int], None] | None = None) -> Recorde
     return Recorded(path, _frame(found["flows"]), **{key: found[key] for key in _KEPT})
 
 
-_KEPT = ("skipped", "packets", "span_s", "broken")
+_KEPT = ("skipped", "skipped_bytes", "packets", "wire_bytes", "span_s", "broken")
 
 
 def _frame(columns: dict[str, Any]) -> pl.DataFrame:
@@ -163,6 +187,8 @@ def _of_capture(path: Path, _modified_ns: int, _size: int) -> bytes:
     if found.broken is not None:
         what = f"{path}: {found.broken}; the flows up to there are replayed"
         warnings.warn(what, TidegateWarning, stacklevel=2)
+    if found.left_out is not None:
+        warnings.warn(f"{path}: {found.left_out}", TidegateWarning, stacklevel=2)
     return found.csv
 
 

@@ -26,7 +26,7 @@ def of_flows(found: Recorded, rows: int) -> Shown:
     if found.frame.height:
         parts.append(_first(found.frame, rows))
     if found.skipped:
-        parts.append(_skipped(found.skipped))
+        parts.append(_skipped(found))
     if found.broken is not None:
         parts.append(Text(f"The file is not whole: {found.broken}.", style="bold red"))
     return Shown(*parts)
@@ -95,8 +95,10 @@ def _first(frame: pl.DataFrame, rows: int) -> Table:
     return table
 
 
-def _skipped(skipped: dict[str, int]) -> Table:
-    table = _table("Left out", ("",), ("count",))
-    for reason, count in skipped.items():
-        table.add_row(Text(reason), f"{count:,}")
+def _skipped(found: Recorded) -> Table:
+    """Return what is in no flow, with its share of the bytes of all packets."""
+    table = _table("Left out", ("",), ("count", "% of the bytes"))
+    for reason, count in found.skipped.items():
+        share = found.skipped_bytes[reason] / found.wire_bytes if found.wire_bytes else 0.0
+        table.add_row(Text(reason), f"{count:,}", f"{100 * share:.3g}")
     return table

@@ -8,7 +8,7 @@ use byteorder_slice::{BigEndian, LittleEndian};
 use etherparse::PacketBuilder;
 use pcap_file::pcap::{PcapHeader, RawPcapPacket};
 use pcap_file::{DataLink, Endianness, TsResolution};
-use tidegate_capture::{Direction, Flow};
+use tidegate_capture::{Direction, Flow, Flows, Reason};
 
 pub const CLIENT: ([u8; 4], u16) = ([192, 0, 2, 1], 40000);
 pub const SERVER: ([u8; 4], u16) = ([192, 0, 2, 2], 80);
@@ -188,4 +188,9 @@ pub fn download(at_s: f64) -> Vec<Tcp> {
         tcp(at(60.0), Client, "FA", 1101, 14002, 0),
         tcp(at(70.0), Server, "A", 14002, 1102, 0),
     ]
+}
+
+/// What was left out, and how often.
+pub fn skipped(found: &Flows) -> Vec<(Reason, u64)> {
+    found.skipped.iter().map(|each| (each.reason, each.count)).collect()
 }
