@@ -134,3 +134,40 @@ def test_a_long_queue_that_serves_what_came_before_serves_no_more():
     ended = [row["completed_per_s"]["mean"] for row in done.averages]
     assert ended[0] > ended[1]
     assert done.recommendation.startswith("Recommended: fq-codel, better for pages: mean FCT ")
+
+
+SLOW_BACK = """
+name     = "downloads, and a way back that their ACKs fill"
+duration = "12s"
+warmup   = "4s"
+[topology.dumbbell]
+pairs      = 4
+access     = { rate = "100Mbit", delay = "1ms" }
+[topology.dumbbell.bottleneck]
+rate    = "20Mbit"
+delay   = "10ms"
+buffer  = "50packets"
+reverse = { rate = "100kbit" }
+[traffic.photos]
+arrivals  = { poisson = "20/s" }
+size      = "100kB"
+"""
+
+
+def test_the_port_that_is_full_is_named_if_it_is_not_the_one_compared(tidegate, tmp_path):
+    """An ACK of 40 B for every other kilobyte: 100 kbit/s bear 5 Mbit/s of 16."""
+    scenario = tmp_path / "back.toml"
+    scenario.write_text(SLOW_BACK, encoding="utf-8")
+    both = ("--gate", "none,fixed-rate:100000", "--seeds", "2", "--no-plots")
+    done = tidegate("compare", scenario, *both, "--out", tmp_path / "c")
+    assert done.returncode == 0, done.stderr
+    assert "tidegate: bottleneck.reverse is full (100% used) and bottleneck is not" in done.stderr
+    assert "with --port bottleneck.reverse." in done.stderr
+    assert "bottleneck.reverse [%]" in done.stdout
+    there = tidegate(
+        *("compare", scenario, *both, "--port", "bottleneck.reverse", "--out", tmp_path / "d")
+    )
+    assert there.returncode == 0, there.stderr
+    assert "is full" not in there.stderr
+    page = words.of_comparison(laboratory.load(tmp_path / "c"), ["none", "fixed-rate:100000"])
+    assert "bottleneck.reverse is full" in page

@@ -147,6 +147,8 @@ def _hinted(done: GridResult, file: Path, asked: Document) -> None:
     from tidegate.show.recommendation import recommendation
 
     say(recommendation(done))
+    if (full := hints.fullest(done)) is not None:
+        say(f"tidegate: {full}")
     for warning in hints.alike(done):
         say(f"tidegate: {warning}")
     say(hints.after(done, str(file), asked.tables()))

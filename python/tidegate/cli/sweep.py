@@ -116,7 +116,7 @@ def sweep(
 
 
 def _end(done: GridResult, saved: Path, as_json: bool, *, terminal: bool, drawn: str) -> None:
-    from tidegate.show import finished
+    from tidegate.show import finished, hints
     from tidegate.show.recommendation import recommendation
 
     whole = done.subject.shard is None
@@ -126,6 +126,8 @@ def _end(done: GridResult, saved: Path, as_json: bool, *, terminal: bool, drawn:
         finished.show(stdout(), done, terminal=terminal)
     if whole:
         say(recommendation(done))
+        if (full := hints.fullest(done)) is not None:
+            say(f"tidegate: {full}")
         say(f"Data{f', pictures ({drawn})' if drawn else ''} and table: {saved}")
         return
     say(f"All {len(done.rows)} runs of this shard are in {saved}. When all shards are there:")

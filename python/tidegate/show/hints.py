@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from tidegate.errors import UsageError
 from tidegate.scenario import toml
 from tidegate.scenario.overrides import default_port
+from tidegate.show.measures import centre, others
 from tidegate.show.ranking import identical
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 OVERLOAD = 0.05
 """From this share of never admitted or unfinished sessions on, a link counts as overloaded."""
+FULL = 0.95
+"""From this utilisation on a port counts as full."""
 
 
 def program() -> str:
@@ -115,6 +118,24 @@ def alike(comparison: GridResult) -> list[str]:
         for labels in identical(comparison)
         if len(labels) > 1
     ]
+
+
+def fullest(comparison: GridResult) -> str | None:
+    """Return which other port is full where the compared one is not: what to control is there."""
+    port, rows = comparison.subject.port, comparison.averages
+    if port is None:
+        return None
+    used = {
+        name: max(centre(row.get(f"{name}.utilisation")) or 0.0 for row in rows)
+        for name in (port, *others(port, rows))
+    }
+    name = max(used, key=used.__getitem__)
+    if used[name] < FULL or used[port] >= FULL:
+        return None
+    return (
+        f"{name} is full ({used[name]:.0%} used) and {port} is not ({used[port]:.0%}): compare"
+        f" controls at the port that is full, with --port {name}."
+    )
 
 
 def _is_poisson(traffic: object) -> bool:

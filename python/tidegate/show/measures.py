@@ -111,6 +111,24 @@ def network(port: str | None) -> Block:
     return Block(f"Link {port}" if port else "Network", tuple(rows))
 
 
+def others(port: str | None, columns: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the names of the other ports that are no access links, those with results."""
+    end = ".utilisation"
+    found = {
+        metric.removesuffix(end): None
+        for column in columns
+        for metric in column
+        if metric.endswith(end) and not metric.startswith("access.")
+    }
+    return [name for name in found if name != port]
+
+
+def _other_ports(port: str | None, columns: Sequence[Mapping[str, Any]]) -> list[Block]:
+    """Return how full the other ports are: a control at one port does not empty another."""
+    rows = tuple(Row(f"{name} [%]", f"{name}.utilisation", 100.0) for name in others(port, columns))
+    return [Block("Utilisation of other ports", rows)] if rows else []
+
+
 BY_CLASS = (
     Row("offered [1/s]", "offered_per_s"),
     Row("completed [1/s]", "completed_per_s"),
@@ -267,7 +285,8 @@ def blocks_of(
     link = network(port)
     # flows without end offer what the link carries, and older runs do not say
     known = [row for row in link.rows if "offered" not in row.metric or _known(columns, row.metric)]
-    return [*flow_blocks(columns), replace(link, rows=tuple(known)), *by_class, *parts]
+    rest = _other_ports(port, columns) if port else []
+    return [*flow_blocks(columns), replace(link, rows=tuple(known)), *rest, *by_class, *parts]
 
 
 def endless(columns: Sequence[Mapping[str, Any]]) -> bool:

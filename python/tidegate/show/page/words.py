@@ -7,7 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from tidegate.grid.axes import named
-from tidegate.show.hints import alike
+from tidegate.show.hints import alike, fullest
 from tidegate.show.measures import endless, flows_in_words, shown
 from tidegate.show.ranking import goals, loads, winner
 from tidegate.show.recommendation import recommendation
@@ -77,8 +77,9 @@ def of_comparison(done: GridResult, labels: Sequence[str]) -> str:
     if len(averages) < 2:
         return texts
     taken = f"<b>{escape(recommendation(done))}</b>"
+    full = escape(fullest(done) or "")
     return texts + paragraphs(
-        [taken, _best(done), *map(escape, alike(done)), _certain(done, labels)]
+        [taken, full, _best(done), *map(escape, alike(done)), _certain(done, labels)]
     )
 
 
