@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import errno
-from typing import TYPE_CHECKING
+import os
+from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,6 +37,23 @@ class TidegateWarning(UserWarning):
 
 class Stopped(Exception):
     """A run was asked to stop before its end."""
+
+
+def path_of(given: object, what: str) -> Path:
+    """Return what names a file or a folder as a path; a path of another library stays as it is.
+
+    Raises UsageError where it is neither text nor a path. `what` is what was asked for, as in
+    "a scenario".
+    """
+    from pathlib import Path
+
+    if isinstance(given, str | os.PathLike):
+        return given if isinstance(given, Path) else Path(given)
+    if hasattr(given, "read_bytes"):
+        return cast("Path", given)
+    raise UsageError(
+        f"{given!r} is no path of {what}.", "Give its path, as text or as a `pathlib.Path`."
+    )
 
 
 _REMEDIES = {

@@ -11,7 +11,7 @@ import pytest
 import tidegate as laboratory
 from tidegate.cli import app
 from tidegate.cli.options import default_folder
-from tidegate.errors import from_os
+from tidegate.errors import UsageError, from_os
 from tidegate.scenario.document import read
 from tidegate.show import finished
 
@@ -128,3 +128,10 @@ def test_what_is_said_of_a_disk_names_no_option(tmp_path):
         assert os.strerror(number) in said.what
         assert said.remedy.endswith(".")
         assert "--" not in said.remedy
+
+
+@pytest.mark.parametrize("wrong", [None, 5, 2.5, ["a.toml"]])
+def test_what_is_no_path_is_said(wrong):
+    for call in (laboratory.run, laboratory.compare, laboratory.flows, laboratory.load):
+        with pytest.raises(UsageError, match="is no path of"):
+            call(wrong)

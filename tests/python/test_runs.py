@@ -183,8 +183,18 @@ class NoReason(TenPerSecond):
         return now_s + 1.0, tidegate.Decision("mine", 1.0, math.nan)
 
 
+class Exits(TenPerSecond):
+    def update(self, now_s, view, counts, knobs):
+        raise SystemExit(3)
+
+
 class NotALaw:
     pass
+
+
+class NeverUpdated:
+    def start(self, now_s, knobs):
+        return 1.0
 
 
 @pytest.mark.parametrize(
@@ -197,7 +207,9 @@ class NotALaw:
         (TooOften(), ValueError, "a microsecond later than now"),
         (NoValue(), ValueError, "`set` of a tidegate.Decision is not a number"),
         (NoReason(), ValueError, "`because` of a tidegate.Decision is not a number"),
-        (NotALaw(), AttributeError, "start"),
+        (Exits(), RuntimeError, "a law must not exit: SystemExit: 3"),
+        (NotALaw(), AttributeError, "`NotALaw` has no method `start`"),
+        (NeverUpdated(), AttributeError, "`NeverUpdated` has no method `update`"),
     ],
 )
 def test_other_faults_of_a_law_are_named(overload, law, error, message):

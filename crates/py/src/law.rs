@@ -354,7 +354,9 @@ impl<B: Boundary> PythonLaw<B> {
         Python::attach(|py| {
             let handed = Bound::new(py, B::hand(knobs))?;
             let arguments = (now.secs(), &handed);
-            let answer = self.object.bind(py).call_method1("start", arguments)?;
+            let object = self.object.bind(py);
+            own::needs(object, &["start", "update"])?;
+            let answer = object.call_method1("start", arguments)?;
             B::store(&handed.borrow(), knobs)?;
             deadline(now, &answer)
         })

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import Any, cast
 
-from tidegate.errors import UsageError
+from tidegate.errors import UsageError, path_of
 
 _URL = re.compile(r"([a-z][a-z0-9+.-]+)://", re.IGNORECASE)
 
@@ -21,7 +21,7 @@ def location(target: str | Path) -> Path:
     not installed.
     """
     if not isinstance(target, str) or not (found := _URL.match(target)):
-        return cast("Path", target) if is_remote(target) else Path(target)
+        return path_of(target, "results")
     if found[1].lower() in ("file", "local"):
         return Path(target[found.end() :])
     try:

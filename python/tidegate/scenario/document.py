@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from tidegate import _native
-from tidegate.errors import TidegateError, UsageError, from_os
+from tidegate.errors import TidegateError, UsageError, from_os, path_of
 from tidegate.scenario import recorded, toml
 
 Source: TypeAlias = "str | Path | Mapping[str, Any]"
@@ -80,7 +80,7 @@ def read(source: Source, settings: Mapping[str, object] | None = None) -> Docume
         return Document(toml.document(source), "scenario", Path(), overrides)
     if isinstance(source, str) and "\n" in source:
         return Document(source, "scenario", Path(), overrides)
-    path = Path(source) if isinstance(source, str) else source
+    path = path_of(source, "a scenario")
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:

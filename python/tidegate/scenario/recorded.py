@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tidegate import _native
-from tidegate.errors import TidegateError, TidegateWarning, from_os
+from tidegate.errors import TidegateError, TidegateWarning, from_os, path_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -113,7 +113,7 @@ def read(path: str | Path, tick: Callable[[int], None] | None = None) -> Recorde
     `tick` is told how many bytes have been read. Raises TidegateError where
     the file cannot be read, is no capture, or holds no TCP.
     """
-    path = Path(path) if isinstance(path, str) else path
+    path = path_of(path, "a packet capture")
     capture = _native.Capture()
     done = 0
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tidegate.grid.axes import named
+from tidegate.grid.axes import SPEAKING, named
 from tidegate.grid.grid_result import warnings_of
 from tidegate.results.statistics import interval, metrics, same_flows
 from tidegate.show.advice import FEWEST, Setting, advise, sooner, users_of
@@ -160,8 +160,11 @@ def _shared(group: Sequence[Row]) -> dict[str, str]:
 
 
 def _name(row: Row, shared: Mapping[str, str]) -> str:
-    """Return a setting by what it does not share."""
-    return named({key: value for key, value in row["settings"].items() if key not in shared})
+    """Return a setting by what it does not share: two controls each with their kind."""
+    own = {key: value for key, value in row["settings"].items() if key not in shared}
+    if len(own) > 1 and all(key in SPEAKING for key in own):
+        return " with ".join(f"{key} {value}" for key, value in own.items())
+    return named(own)
 
 
 def _load(group: Sequence[Row], done: GridResult) -> str:

@@ -7,7 +7,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyAttributeError, PyRuntimeError, PySystemExit, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 use tidegate_core::units::Time;
@@ -90,7 +90,17 @@ pub fn noted(py: Python<'_>, error: PyErr, law: &Named, method: &str, now: Time)
     let Named { kind, name, .. } = law;
     let text =
         format!("in `{method}` of the {kind} `{name}`, at {} s of simulated time", now.secs());
-    with_note(py, error, &text)
+    with_note(py, not_an_exit(py, error), &text)
+}
+
+/// A call of `sys.exit` as an error: it would end the program without a word.
+fn not_an_exit(py: Python<'_>, error: PyErr) -> PyErr {
+    if !error.is_instance_of::<PySystemExit>(py) {
+        return error;
+    }
+    let mine = PyRuntimeError::new_err(format!("a law must not exit: {error}"));
+    mine.set_cause(py, Some(error));
+    mine
 }
 
 /// Adds a note to an exception.
@@ -103,6 +113,19 @@ pub fn with_note(py: Python<'_>, error: PyErr, text: &str) -> PyErr {
 /// Whether an object has a method of this name.
 pub fn has(object: &Bound<'_, PyAny>, method: &str) -> bool {
     object.getattr(method).is_ok_and(|found| found.is_callable())
+}
+
+/// Refuses an object that lacks one of these methods.
+///
+/// # Errors
+/// `AttributeError`, with the name of the method.
+pub fn needs(object: &Bound<'_, PyAny>, methods: &[&str]) -> PyResult<()> {
+    let Some(missing) = methods.iter().find(|method| !has(object, method)) else { return Ok(()) };
+    let kind = object.get_type().name()?;
+    let all = methods.join("` and `");
+    Err(PyAttributeError::new_err(format!(
+        "a law has the methods `{all}`; `{kind}` has no method `{missing}` (docs/own-law.md)"
+    )))
 }
 
 /// A method, if the object has it.
