@@ -87,10 +87,10 @@ struct Controller {
     troubles: BTreeMap<Concern, String>,
     /// When refusals end unless they are confirmed.
     trial: Option<Instant>,
-    /// When the interface was looked at last, and the bytes that had left by then.
-    sent_before: Option<(Instant, u64)>,
-    /// Bits per second that left in the last epoch.
-    rate_bps: f64,
+    /// When the interface was looked at last, and the bytes that had come in and left by then.
+    passed_before: Option<(Instant, [u64; 2])>,
+    /// Bits per second that came in and that left in the last epoch.
+    rates_bps: [f64; 2],
     /// Time between the last two looks at the interface.
     epoch_length: Duration,
     observation: Option<Observation>,
@@ -167,7 +167,7 @@ impl Controller {
                 self.board.send_modify(|status| hook.name().clone_into(&mut status.hook));
                 if self.placed.replace(placed).is_none() {
                     // an interface that came back counts from zero
-                    self.sent_before = None;
+                    self.passed_before = None;
                 }
                 self.epochs.recount(ends(&self.config));
                 self.bypasses = Default::default();
@@ -438,7 +438,8 @@ impl Controller {
             obeyed: outcome.obeyed,
             judged: outcome.judged,
         });
-        let (config, lost, rate_bps) = (&self.config, self.journal.lost, self.rate_bps);
+        let (config, lost) = (&self.config, self.journal.lost);
+        let [received_bps, rate_bps] = self.rates_bps;
         let left = |end: Instant| end.saturating_duration_since(Instant::now()).as_secs_f64();
         let trial_s = self.trial.map(left);
         self.board.send_modify(|status| {
@@ -452,6 +453,7 @@ impl Controller {
             (status.arrived, status.admitted) = (outcome.counts.arrived, outcome.counts.admitted);
             (status.departed, status.resets) = (outcome.counts.departed, outcome.counts.resets);
             status.count_queue(&flow, rate_bps);
+            status.received_bps = received_bps;
             status.trial_s = trial_s;
             status.queue.clone_from(&placed.queue.kind);
             status.count(&tally);

@@ -33,6 +33,8 @@ pub struct Observation {
     full: u64,
     lost: u64,
     peak_bps: f64,
+    /// The largest rate of what came in.
+    peak_in_bps: f64,
     unseen_share: f64,
     bypassed_share: f64,
     watched: Duration,
@@ -55,6 +57,7 @@ impl Observation {
         self.refused += status.arrived.saturating_sub(status.admitted);
         self.lost += status.drops;
         self.peak_bps = self.peak_bps.max(status.rate_bps);
+        self.peak_in_bps = self.peak_in_bps.max(status.received_bps);
         let at_rate =
             self.plan.rate.is_some_and(|rate| status.rate_bps >= 0.95 * rate.bps() as f64);
         self.full += u64::from(status.drops > 0 || status.min_waiting > 0 || at_rate);
@@ -104,15 +107,33 @@ impl Observation {
                 100.0 * self.bypassed_share
             );
         }
+        if self.comes_in() {
+            let _ = writeln!(
+                text,
+                "  incoming  at most {} in an epoch: a gate here holds back what leaves by {}; to control downloads run it at the interface towards the users",
+                rounded(self.peak_in_bps),
+                self.interface,
+            );
+        }
         if !self.queue {
             text += "  queue     none here: if the congested link is behind this interface, give its --rate\n";
         }
         text
     }
 
+    /// Whether the load comes in, so that its queue is at the other end of the link, or at another
+    /// interface of this machine.
+    fn comes_in(&self) -> bool {
+        self.peak_in_bps > 2.0 * self.peak_bps
+    }
+
     /// The law and the rate that fit what was seen: a table of keys.
     fn advice(&self) -> (String, &'static str) {
         match self.plan.rate {
+            _ if self.comes_in() => (
+                "law = { law = \"close-probe\", relief = true }\n".to_owned(),
+                "more comes in than leaves, so the link is not full in this direction: observe the interface towards the users",
+            ),
             // the queue has to be moved here
             Some(rate) if !self.queue => {
                 let rate = rounded(0.95 * rate.bps() as f64);
@@ -128,6 +149,10 @@ impl Observation {
             None if self.full > 0 && self.queue => (
                 format!("law = {{ law = \"tide\" }}\ncapacity = \"{}\"\n", rounded(self.peak_bps)),
                 "the largest rate that was seen while the link was full",
+            ),
+            None if !self.queue => (
+                "law = { law = \"close-probe\", relief = true }\n".to_owned(),
+                "which refuses nobody, as no packet waits here: observe again with --rate, that of the link",
             ),
             None => (
                 "law = { law = \"close-probe\", relief = true }\n".to_owned(),
@@ -206,6 +231,40 @@ mod tests {
         assert!(text.contains("full 50 % of the time; at most 95.4Mbit"), "{text}");
         assert!(text.contains("10 packets lost"), "{text}");
         assert!(seen.suggestion().contains("capacity = \"95.4Mbit\""));
+    }
+
+    // Downloads: 14 Mbit/s come in by wan0, and ACKs leave by it. Nothing of that can be held here.
+    #[test]
+    fn a_load_that_comes_in_is_to_be_controlled_elsewhere() {
+        let rate = Some(Rate::from_bps(10_000_000));
+        let mut seen = Observation::new(Plan { rate, length: None, file: PathBuf::new() });
+        let status = Status {
+            interface: "wan0".to_owned(),
+            arrived: 20,
+            admitted: 20,
+            rate_bps: 600_000.0,
+            received_bps: 14e6,
+            ..Status::default()
+        };
+        seen.epoch(&status, Duration::from_secs(1));
+        let text = seen.summary();
+        assert!(text.contains("incoming  at most 14Mbit in an epoch"), "{text}");
+        assert!(text.contains("run it at the interface towards the users"), "{text}");
+        assert!(!seen.config().contains("shape"), "{}", seen.config());
+        assert!(seen.suggestion().contains("observe the interface towards the users"));
+        // as much leaves: the link is full in this direction too
+        let both = Status { rate_bps: 9.6e6, ..status };
+        seen.epoch(&both, Duration::from_secs(1));
+        assert!(!seen.summary().contains("incoming"));
+        assert!(seen.suggestion().contains("shape = \"9.5Mbit\""));
+    }
+
+    // Without a queue and without a rate there is one advice, and it says what it lacks.
+    #[test]
+    fn where_no_packet_waits_the_rate_is_asked_for() {
+        let text = observation(None, "noqueue", &[(5, 5, 0, 1e6)]).suggestion();
+        assert!(text.contains("refuses nobody, as no packet waits here"), "{text}");
+        assert!(text.contains("--rate"), "{text}");
     }
 
     // Each file is valid, observes, and has the law and the rate that were suggested.

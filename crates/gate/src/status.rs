@@ -63,6 +63,9 @@ pub struct Status {
     /// Bits per second that left by the interface in the last epoch.
     #[serde(default)]
     pub rate_bps: f64,
+    /// Bits per second that came in by the interface in the last epoch.
+    #[serde(default)]
+    pub received_bps: f64,
     /// Bytes that left by the interface, as it counts them.
     #[serde(default)]
     pub sent_bytes: u64,
@@ -272,6 +275,10 @@ async fn passed(order: Order, orders: &mpsc::Sender<Asked>) -> Result<String, St
 pub fn ask(path: &Path) -> Result<Vec<Status>, Failure> {
     let place = path.display();
     let failed = |error: io::Error| {
+        if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) {
+            let what = "a gate is there, and has not answered for two seconds";
+            return Failure::failed(&place, what).remedy("see its log, or start it again");
+        }
         Failure::failed(&place, format!("no gate answers: {error}"))
             .remedy("start one: tidegated gate --config gate.toml")
     };
@@ -326,6 +333,9 @@ pub fn lines(status: &Status) -> String {
     if status.clients_served > 0 {
         let (served, waited) = (status.clients_served, status.clients_waited);
         text += &format!("  clients      {served} served, {waited} waited, each once in a round\n");
+        if status.set.is_some_and(|set| status.admitted as f64 > set + 1.0) {
+            text += "  let in       clients that are in need no token: who stays in is refused nothing (admit = \"connections\" refuses each connection)\n";
+        }
     }
     if let Some((came, lost)) = status.connections {
         text += &format!("  dual queue   {came} connection packets came, {lost} lost\n");
@@ -351,5 +361,31 @@ mod tests {
         status.count(&tally);
         assert!((status.unseen_share - 0.4).abs() < 1e-12);
         assert!(lines(&status).contains("40.0 %"));
+    }
+
+    // A gate by clients allows 0.1 an epoch; 30 came and all were let in, as their clients are in.
+    #[test]
+    fn who_is_in_and_refused_nothing_is_said() {
+        let status = Status {
+            set: Some(0.1),
+            arrived: 30,
+            admitted: 30,
+            clients_served: 12,
+            ..Status::default()
+        };
+        assert!(lines(&status).contains("clients that are in need no token"));
+        let refusing = Status { admitted: 1, ..status };
+        assert!(!lines(&refusing).contains("let in"));
+    }
+
+    #[test]
+    fn a_gate_that_hangs_is_told_apart_from_none() {
+        let path = std::env::temp_dir().join(format!("tidegate-hangs-{}", std::process::id()));
+        let _listener = std::os::unix::net::UnixListener::bind(&path).expect("a socket");
+        let hung = ask(&path).expect_err("nobody answers").to_string();
+        std::fs::remove_file(&path).expect("the socket is there");
+        assert!(hung.contains("has not answered for two seconds"), "{hung}");
+        let gone = ask(&path).expect_err("nobody listens").to_string();
+        assert!(gone.contains("no gate answers"), "{gone}");
     }
 }

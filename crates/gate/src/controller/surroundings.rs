@@ -47,13 +47,15 @@ impl Controller {
         let index = placed.interface.index;
         let tally: Tally = placed.gate.program.tally()?;
         let Some(there) = self.netlink.interface_at(index).at(&name)? else { return Ok(()) };
-        let now = (Instant::now(), there.sent.bytes);
-        if let Some((then, bytes)) = self.sent_before.replace(now) {
+        let now = (Instant::now(), [there.received.bytes, there.sent.bytes]);
+        if let Some((then, before)) = self.passed_before.replace(now) {
             self.epoch_length = now.0.saturating_duration_since(then);
             let passed = self.epoch_length.as_secs_f64().max(1e-3);
-            // some drivers count anew when the interface is set up again
-            let left = now.1.checked_sub(bytes).unwrap_or(now.1);
-            self.rate_bps = 8.0 * left as f64 / passed;
+            self.rates_bps = [0, 1].map(|side| {
+                // some drivers count anew when the interface is set up again
+                let bytes = now.1[side].checked_sub(before[side]).unwrap_or(now.1[side]);
+                8.0 * bytes as f64 / passed
+            });
         }
         let seen = [tally.incoming_bytes, tally.bytes.iter().sum()];
         let passed: [Traffic; 2] = [there.received, there.sent];
