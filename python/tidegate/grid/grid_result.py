@@ -219,15 +219,21 @@ def warnings_of(summary: Mapping[str, Any]) -> list[str]:
 
 
 def chosen(names: str | Sequence[str] | None, subject: Subject) -> tuple[str, ...]:
-    """Return the metrics that were asked for, if the runs of a sweep will have them."""
+    """Return the metrics that were asked for, if the runs of a sweep will have them.
+
+    A name that only single classes have means that of each class.
+    """
     asked = [each.strip() for each in names.split(",")] if isinstance(names, str) else names or []
     known = metric_names(subject.classes, subject.ports)
     alone = tuple(name for name in subject.ports if role(name))
     if any(name.startswith("access.") for name in asked):
         measures = {name.removeprefix("p") for name in metric_names((), ("p",)) if name[:2] == "p."}
         known += [f"{port}{measure}" for port in alone for measure in measures]
+    found: list[str] = []
     for name in asked:
-        if name not in known:
+        of_classes = [f"{each}.{name}" for each in subject.classes]
+        found += [name] if name in known else [each for each in of_classes if each in known]
+        if name not in known and not set(of_classes) & set(known):
             from difflib import get_close_matches
 
             near = get_close_matches(name, known, 3, 0.5)
@@ -238,4 +244,4 @@ def chosen(names: str | Sequence[str] | None, subject: Subject) -> tuple[str, ..
                 else "Metrics are the names in --json, as in completed_per_s, fct_mean_s or"
                 " bottleneck.utilisation: docs/metrics.md lists them.",
             )
-    return tuple(dict.fromkeys(asked))
+    return tuple(dict.fromkeys(found))
