@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.pages import cli, columns, gate, linux_hosts, papers, scenario, validation
+from tools.pages import cli, columns, gate, linux_hosts, matrix, papers, scenario, validation
 
 PAGES: Mapping[str, Callable[[], str]] = {
     "docs/cli.md": cli.page,
@@ -32,6 +32,7 @@ class OfTheSite:
 
 OF_THE_SITE: Mapping[str, OfTheSite] = {
     "docs/scenario-keys.md": OfTheSite("docs/scenario.schema.json", scenario.page),
+    "docs/matrix-cells.md": OfTheSite("tools/live/measured/cells.csv", matrix.page),
     "docs/validation-tables.md": OfTheSite("tools/validate/measured.csv", validation.page),
     **{
         f"docs/papers/{key}/claims.md": OfTheSite(
