@@ -15,6 +15,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from tools import generate
 from tools.website import __main__ as website
 from tools.website import conf, gallery, offline
 
@@ -37,6 +38,8 @@ def out(tmp_path_factory) -> Path:
     for path in ROOT.iterdir():
         if path.name == "docs":
             shutil.copytree(path, checkout / "docs", ignore=shutil.ignore_patterns("gallery"))
+            for made in generate.OF_THE_SITE:  # they may be here from a build of the site
+                (checkout / made).unlink(missing_ok=True)
         elif not path.name.startswith("."):
             (checkout / path.name).symlink_to(path)
     out = tmp_path_factory.mktemp("site")
@@ -56,7 +59,9 @@ def text_of(page: Path) -> str:
 def pages() -> list[Path]:
     """The pages of docs/, those that the build writes left out."""
     found = sorted((ROOT / "docs").rglob("*.md"))
-    return [path.relative_to(ROOT / "docs") for path in found if path.parent.name != "gallery"]
+    found = [path for path in found if path.parent.name != "gallery"]
+    kept = [path.relative_to(ROOT / "docs") for path in found]
+    return [path for path in kept if f"docs/{path}" not in generate.OF_THE_SITE]
 
 
 def test_every_page_of_the_documentation_is_there(site):
@@ -73,6 +78,25 @@ def test_every_page_but_parts_of_reports_is_in_the_navigation(site):
     named = [page for page in pages() if len(page.parts) == 1 or page.stem == "REPORT"]
     assert len(named) > 20
     assert [str(page) for page in named if f'href="{page.with_suffix(".html")}"' not in start] == []
+
+
+def test_the_pages_that_only_the_site_has_are_there_and_links_to_their_data_lead_to_them(site):
+    assert len(generate.OF_THE_SITE) > 5
+    for name, page in generate.OF_THE_SITE.items():
+        place = site / Path(name).relative_to("docs").with_suffix(".html")
+        title = page.text().splitlines()[0].lstrip("# ")
+        assert title in text_of(place)
+        # what it shows is kept here, and the page is not
+        assert (ROOT / page.data).is_file()
+        tracked = ["git", "ls-files", name, page.data]
+        listed = subprocess.run(tracked, cwd=ROOT, capture_output=True, text=True, check=True)
+        assert listed.stdout.split() == [page.data]
+    for page, link in {
+        "scenario": 'href="scenario-keys.html#queue"',
+        "validation": 'href="validation-tables.html#tables-of-the-comparison"',
+        "papers/session/REPORT": 'href="claims.html#claims"',
+    }.items():
+        assert link in (site / f"{page}.html").read_text(encoding="utf-8"), page
 
 
 def test_a_link_to_a_folder_leads_to_a_list_of_its_files(site):

@@ -35,6 +35,7 @@ CANNOT_BE_USED = [
     (["compare", "small.toml", "--gate", "python:mine"], 2, "mine"),
     (["compare", "small.toml", "--gate", "none", "--seeds", "9" * 20], 2, "seeds are more than"),
     (["run", "small.toml", "--seed", "18446744073709551616"], 2, "18446744073709551615"),
+    (["schema", "--keys", "queu"], 2, "There are queue"),
 ]
 
 
@@ -188,6 +189,27 @@ def test_show_prints_what_can_be_run(tidegate, overload_file):
 def test_schema_is_a_json_schema(tidegate):
     schema = json.loads(tidegate("schema").stdout)
     assert "properties" in schema
+
+
+def test_every_key_of_the_schema_is_printed_in_words_under_the_name_of_its_part(tidegate):
+    schema = json.loads(tidegate("schema").stdout)
+    parts = [("scenario", schema)]
+    parts += [
+        (each["title"], each)
+        for name in ("Gate", "Queue", "Stamp", "Filter")
+        for each in schema["$defs"][name]["oneOf"]
+        if len(each.get("properties", {})) > 1
+    ]
+    parts += [(name, each) for name, each in schema["$defs"].items() if name in ("Link", "Video")]
+    assert len(parts) > 20
+    for name, node in parts:
+        lines = tidegate("schema", "--keys", name).stdout.splitlines()
+        for key, value in node["properties"].items():
+            at = [place for place, line in enumerate(lines) if line.startswith(f"{key} = ")]
+            text = " ".join(value.get("description", "").replace("`", "").split())
+            assert any(text in lines[place + 1] or not text for place in at), (name, key)
+    # by the name that the document writes too
+    assert tidegate("schema", "--keys", "syn-retries").stdout.startswith("SynRetries")
 
 
 def test_version(tidegate_process):

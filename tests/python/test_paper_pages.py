@@ -6,12 +6,20 @@ import csv
 import re
 import shlex
 from dataclasses import replace
+from math import prod
 from pathlib import Path
 
 import pytest
 
 from tidegate.papers import claims as listed
-from tidegate.papers import load, overview, there
+from tidegate.papers import (
+    claims_page,
+    load,
+    overview,
+    parameter_search,
+    published,
+    there,
+)
 from tidegate.papers.claims import SETUP_KINDS, matches
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -28,6 +36,11 @@ def page(key, name):
 def verdicts(key):
     with (PAGES / key / "verdicts.csv").open(encoding="utf-8") as lines:
         return list(csv.DictReader(lines))
+
+
+def every_claim(key):
+    """Return the page of claims, which the site alone has."""
+    return claims_page.page(load(key), published.of_text(page(key, "verdicts.csv")))
 
 
 def numbers(text):
@@ -50,7 +63,7 @@ def near(one, other):
 
 
 def rows(key, patterns):
-    """Return what the pages have of the rows that patterns name: claims.md and verdicts.csv."""
+    """Return what the pages have of the rows that patterns name: that of claims, verdicts.csv."""
     names = {
         claim.short: f"{claim.value} {claim.note} {claim.scenario}"
         for claim in load(key).claims()
@@ -59,7 +72,7 @@ def rows(key, patterns):
     found = [*names.values()]
     found += [
         line
-        for line in page(key, "claims.md").splitlines()
+        for line in every_claim(key).splitlines()
         if line.startswith("| `") and line.split("`")[1] in names
     ]
     found += [
@@ -90,8 +103,9 @@ def said_elsewhere(key, reason):
     named += {"--sensitivity": ["sensitivity.md"], "--search": ["search.md"]}.get(
         " ".join(words), []
     )
+    named += ["search.csv"] if "search.md" in named else []
     parts = [rows(key, asked)]
-    parts += [page(key, name) for name in named if name != "claims.md"]
+    parts += [page(key, name) for name in named]
     if "table" in reason.text or "picture" in reason.text or (reason.command and not words):
         parts.append(outside_of_reasons(key))
     return {float(each.replace(",", "")) for part in parts for each in NUMBER.findall(part)}
@@ -160,8 +174,32 @@ def test_every_row_that_does_not_hold_has_a_reason(key):
 def test_every_claim_has_its_row_and_no_other_is_there(key):
     claims = [claim.short for claim in load(key).claims()]
     assert [each["id"] for each in verdicts(key)] == claims
-    rows = re.findall(r"^\| `([^`]+)` \|", page(key, "claims.md"), re.MULTILINE)
+    rows = re.findall(r"^\| `([^`]+)` \|", every_claim(key), re.MULTILINE)
     assert rows == claims
+
+
+@pytest.mark.parametrize("key", [key for key in there() if (PAGES / key / "search.md").exists()])
+def test_every_combination_of_a_search_is_in_its_table_and_the_nearest_on_its_page(key):
+    with (PAGES / key / "search.csv").open(encoding="utf-8") as file:
+        tried = list(csv.DictReader(file))
+    said = page(key, "search.md")
+    study = load(key)
+    assert [choice.title for choice in study.choices] == list(
+        dict.fromkeys(each["search"] for each in tried)
+    )
+    for choice in study.choices:
+        own = [each for each in tried if each["search"] == choice.title]
+        assert len(own) == prod(len(axis.options) for axis in choice.together)
+        distances = [float(each["distance"]) for each in own]
+        assert distances == sorted(distances)
+        text = said.partition(f"## {choice.title}\n")[2].partition("\n## ")[0]
+        rows = text.partition("| paper |")[2].partition("\n\n")[0].splitlines()[1:]
+        assert len(rows) == min(len(own), parameter_search.NEAREST)
+        for row, each in zip(rows, own, strict=False):
+            cells = [part.partition(": ")[2] for part in each["setting"].split("; ")]
+            assert row.replace("&lt;", "<").startswith(
+                f"| {' | '.join(cells)} | {each['distance']}"
+            )
 
 
 @pytest.mark.parametrize("key", there())

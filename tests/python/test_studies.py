@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import math
+import re
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -14,6 +17,7 @@ from tidegate.cli import app
 from tidegate.errors import UsageError
 from tidegate.studies import STUDIES, load
 from tidegate.studies.tide.cells import MatrixCell, cells
+from tidegate.studies.tide.page import CELLS, every_cell
 from tidegate.studies.tide.score import AIMS, Found, Scored, starved, values, verdict
 from tidegate.studies.tide.settling import settled_after
 from tidegate.studies.today.cases import FITTED, LINKS
@@ -22,8 +26,6 @@ from tidegate.studies.users.cases import Link
 from tidegate.studies.users.page import Got, got, seconds
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tidegate.results.run_files import SavedRun
 
 
@@ -104,6 +106,26 @@ def test_a_verdict_counts_cells_of_one_half_and_names_the_worst() -> None:
     assert found is not None
     assert (found.reached, found.of, found.worst) == (2, 3, 0.9)
     assert found.worst_cell == mine[1].key
+
+
+# The means of the report are made of what the file has, which is rounded.
+def test_the_file_of_cells_has_every_cell_and_the_means_of_the_report() -> None:
+    folder = Path(__file__).parents[2] / "docs" / "studies" / "tide"
+    with (folder / CELLS).open(encoding="utf-8") as lines:
+        rows = list(csv.DictReader(lines))
+    assert [(row["cell"], row["half"]) for row in rows] == [(c.key, c.half) for c in cells()]
+    assert list(rows[0]) == every_cell([]).strip().split(",")
+    report = (folder / "REPORT.md").read_text("utf-8")
+    overload = {cell.key for cell in cells() if cell.kind == "overload"}
+    for half in ("chosen", "held out"):
+        mine = [row for row in rows if row["half"] == half and row["cell"] in overload]
+        said = re.search(rf"tide, {half} \((\d+) cells\) \| ([\d.]+) \| [\d.]+ \| ([\d.]+)", report)
+        assert said is not None
+        assert int(said[1]) == len(mine)
+        for shown, name in ((said[2], "completed_per_s"), (said[3], "fct_s")):
+            ratios = [float(row[f"tide_{name}"]) / float(row[f"cp_{name}"]) for row in mine]
+            mean = math.exp(float(np.mean(np.log(ratios))))
+            assert mean == pytest.approx(float(shown), abs=0.006)
 
 
 def test_in_time_is_of_those_that_came_in_the_same_span() -> None:

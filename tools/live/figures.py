@@ -1,4 +1,4 @@
-"""Measure the gate and the emulated link on this machine, and print every table of docs/gate.md.
+"""Measure the gate and the emulated link on this machine, and print its tables of docs/matrix.md.
 
     python -m tools.live.figures [--seconds 300] [--runs 3] [--short] [--predict] [--only PART]...
 

@@ -1,10 +1,11 @@
-"""Renew the tables of docs/matrix.md and docs/gate.md: what was measured anew, and predictions.
+"""Renew the pages of docs/matrix.md and docs/gate.md, and cells.csv: measured anew, or predicted.
 
     python -m tools.live.matrix_page [--predict] [FILE]...
 
 A FILE has lines of `tools.live.matrix`; by default it is `tools/live/measured/matrix.jsonl`. A cell
-without a valid run there stays as it is, and so do the tables of Linux 6.18. With `--predict` the
-simulator predicts each cell that it has anew (some minutes).
+without a valid run there stays as it is, and so do the cells of Linux 6.18. With `--predict` the
+simulator predicts each cell that it has anew (some minutes). Every measure is in
+`tools/live/measured/cells.csv`, which the site shows.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tools.live.matrix import COLUMNS, by_cell, mean, read, text, whole
+from tools.live import cells
+from tools.live.matrix import by_cell, mean, read, text, whole
 from tools.live.pages import CONTROLS, QUEUES, Cell
 from tools.live.pages_predicted import predict
 
@@ -48,7 +50,7 @@ class Page:
     def __init__(self, found: Rows, predicted: Callable[[Cell], dict[str, Any] | None]) -> None:
         """Take what was measured, and what predicts."""
         self.found, self.predicted = found, predicted
-        self.queue, self.long, self.other = "", False, False
+        self.queue, self.other = "", False
         self.head: list[str] = []
 
     def line(self, line: str) -> str:
@@ -63,8 +65,6 @@ class Page:
             return line
         if line.startswith("|--"):
             return line
-        if self.long and cells[1] in CONTROLS:
-            return self._measures(cells, line)
         if cells[0] in CONTROLS:
             return line_of(self._pages(cells))
         return line
@@ -72,25 +72,14 @@ class Page:
     def _place(self, line: str) -> None:
         if line.startswith("## "):
             self.other, self.queue = line.startswith(OTHER_KERNEL), ""
-        heading = re.match(r"(\*\*|### Every measure, )([\w-]+)(\*\*)?$", line)
-        if heading and heading[2].lower() in QUEUES:
-            self.queue, self.long = heading[2].lower(), line.startswith("###")
+        heading = re.match(r"\*\*([\w-]+)\*\*$", line)
+        if heading and heading[1].lower() in QUEUES:
+            self.queue = heading[1].lower()
         elif line.startswith("### "):
-            self.queue, self.long = "", False
+            self.queue = ""
 
     def _done(self, queue: str, control: str, load: str) -> list[dict[str, Any]]:
         return self.found.get(whole(Cell(queue, control, load)), [])
-
-    def _measures(self, cells: list[str], line: str) -> str:
-        """Return a line of a long table."""
-        load, control = cells[:2]
-        rows = self._done(self.queue, control, load)
-        if not rows:
-            return line
-        values = [text(by * mean(rows, name), form) for name, (_, by, form) in COLUMNS.items()]
-        done = [row["done"] for row in rows]
-        values.insert(1, f"{min(done)} to {max(done)}")
-        return line_of([load, control, str(len(rows)), *values])
 
     def _pages(self, cells: list[str]) -> list[str]:
         """Return a line of pages: by load, by queue, or of greedy clients."""
@@ -122,16 +111,19 @@ def renewed(page: str, found: Rows, predicted: Callable[[Cell], dict[str, Any] |
 
 
 def main() -> None:
-    """Renew the pages."""
+    """Renew the pages and the file."""
     parser = argparse.ArgumentParser(prog="python -m tools.live.matrix_page", description=__doc__)
     parser.add_argument("--predict", action="store_true", help="renew the predictions too")
     parser.add_argument("file", nargs="*", type=Path, default=[MEASURED])
     given = parser.parse_args()
     rows = [row for file in given.file for row in read(file)]
     predicted = predict if given.predict else lambda _: None
+    found = by_cell(rows)
     for page in PAGES:
         old = page.read_text(encoding="utf-8")
-        page.write_text(renewed(old, by_cell(rows), predicted), encoding="utf-8")
+        page.write_text(renewed(old, found, predicted), encoding="utf-8")
+    every = cells.renewed(cells.read(), found)
+    cells.FILE.write_text(cells.written(every), encoding="utf-8")
 
 
 if __name__ == "__main__":

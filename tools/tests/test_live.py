@@ -3,16 +3,20 @@
 import asyncio
 import errno
 import math
+import re
 import socket
 import subprocess
 import sys
 import tomllib
+from dataclasses import replace
+from pathlib import Path
 from typing import Any, ClassVar
 from unittest.mock import MagicMock
 
 import pytest
 from tools.live import (
     alone,
+    cells,
     demo,
     figures,
     light,
@@ -23,9 +27,11 @@ from tools.live import (
     today,
     validate,
 )
+from tools.live import pages as live_pages
 from tools.live.measure import Flow, simulate
 from tools.live.page_users import DOCUMENT, OBJECT, OBJECTS, NoRoom, Plan, Run, Streams
 
+ROOT = Path(__file__).parents[2]
 CROWDS = [figures.crowd(), *light.LOADS.values(), {"pages": loads.pages(20, "upload")}]
 DOCUMENTS = [
     *(case.document for case in validate.cases()),
@@ -219,12 +225,6 @@ PAGE = """\
 |---|---|---|
 | none | 112 (51) | 74 (29) |
 
-### Every measure, drop-tail
-
-| load | control | runs | pages |
-|---|---|---|---|
-| steady | none | 3 | 112 |
-
 ## Linux 6.18, in real time
 
 **drop-tail**
@@ -245,11 +245,51 @@ def test_the_page_of_the_matrix_takes_what_was_measured_anew() -> None:
     told = matrix_page.renewed(PAGE, found, lambda _: None)
     assert "| none | 35 | 50 |" in told
     assert "| none | 35 (51) | 74 (29) |" in told
-    assert "| steady | none | 2 | 35 | 30 to 40 |" in told
     assert "| none | 45 (51) |" in told
     assert "| tide | 218 | 207 |" in told
     told = matrix_page.renewed(PAGE, found, lambda cell: {"done": len(cell.load)})
     assert "| none | 35 (6) | 74 (10) |" in told
+    line = cells.Line("7.2", "drop-tail", "steady", "none", "3", "112", "100", "120", *"123456")
+    lines = [line, replace(line, kernel="6.18"), replace(line, load="long flows")]
+    new, *others = cells.renewed(lines, found)
+    assert (new.runs, new.done, new.least, new.most) == ("2", "35", "30", "40")
+    assert (new.page_s, new.wasted) == ("1.0", "100")
+    assert others == lines[1:]
+
+
+def test_every_cell_of_the_matrix_is_in_the_file_once() -> None:
+    there = [(line.kernel, line.queue, line.load, line.control) for line in cells.read()]
+    queues = {"7.2": live_pages.QUEUES, "6.18": ("drop-tail", "htb")}
+    expected = [
+        (kernel, queue, load, control)
+        for kernel, of_kernel in queues.items()
+        for queue in of_kernel
+        for load in matrix.OF_THE_MATRIX
+        for control in live_pages.CONTROLS
+    ]
+    assert sorted(there) == sorted(expected)
+
+
+def test_the_file_has_what_was_measured_last() -> None:
+    found = matrix.by_cell(matrix.read(matrix_page.MEASURED))
+    assert len(found) > 20
+    assert list(cells.renewed(cells.read(), found)) == cells.read()
+
+
+def test_the_tables_of_the_page_are_those_of_the_file() -> None:
+    page = (ROOT / "docs" / "matrix.md").read_text(encoding="utf-8")
+    done = {(line.kernel, line.queue, line.load, line.control): line.done for line in cells.read()}
+    checked = 0
+    for kernel, heading in (("7.2", "## Linux 7.2"), ("6.18", "## Linux 6.18")):
+        part = page.partition(heading)[2].partition("\n## ")[0]
+        for queue, table in re.findall(r"^\*\*([\w-]+)\*\*\n\n((?:\|.*\n)+)", part, re.M):
+            head, _, *rows = map(matrix_page.cells_of, table.splitlines())
+            for control, *values in rows:
+                for load, value in zip(head[1:], values, strict=True):
+                    said = value.partition(" (")[0]
+                    assert said == done[kernel, queue.lower(), load, control], (queue, control)
+                    checked += 1
+    assert checked == len(done)
 
 
 # Rows from before open files were counted say nothing of them, and are not valid.

@@ -19,64 +19,20 @@ import os
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tools.peers.install import UnavailableError
-from tools.validate import dualpi2, linux, ns2, ns3, queues, quinn
-from tools.validate.cases import CASES, IDLE, idle
-from tools.validate.explained import EXPLANATIONS
+from tools.validate import measured, ns2
 from tools.validate.judge import Verdict
 from tools.validate.measure import Measures, of_ns2, of_ns3, of_tidegate
-from tools.validate.printer import Printer, renew
-from tools.validate.rates import EXPERIMENTS, Experiment
+from tools.validate.parts import EXPLANATIONS, NAMES, PARTS, Part
+from tools.validate.printer import Printer
+from tools.validate.rates import Experiment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
     from concurrent.futures import Future
 
     from tools.validate.dumbbell import Case
-
-PAGE = Path(__file__).parents[2] / "docs" / "validation.md"
-
-
-@dataclass(frozen=True)
-class Part:
-    """Cases of one kind of transfers in another simulator."""
-
-    find: Callable[[], object]
-    """Finds or builds the simulator; raises MissingError or UnavailableError."""
-    cases: Sequence[Case | Experiment]
-    idle: str = ""
-    """Name of the table of single flows on an idle link."""
-    kind: str = ""
-    """The key of those flows other than their sizes."""
-    flows: Mapping[tuple[object, int], Case] | None = None
-    """Those flows by kind and size in bytes."""
-    may_lack: bool = False
-    """Whether it is left out where the other one is missing and nobody asked for it by name."""
-
-    @property
-    def names(self) -> list[str]:
-        """Return the names of its tables."""
-        return [*([self.idle] if self.idle else []), *(case.name for case in self.cases)]
-
-
-PARTS = {
-    "ns2": Part(ns2.find, CASES, "idle", "MSS, B", {each: idle(*each) for each in IDLE}),
-    "rates": Part(ns2.find, EXPERIMENTS),
-    "ns3": Part(
-        ns3.build,
-        queues.CASES3,
-        "idle-ns3",
-        "control",
-        {each: queues.idle3(*each) for each in queues.IDLE3},
-    ),
-    "linux": Part(linux.find, dualpi2.EXPERIMENTS, may_lack=True),
-    "quinn": Part(quinn.find, quinn.CASES, may_lack=True),
-}
-"""FullTcp in ns-2; one-way agents in ns-2; ns-3; DualPI2 in Linux; quinn."""
 
 
 def run(case: Case | Experiment, seed: int) -> tuple[Measures, ...]:
@@ -94,22 +50,21 @@ def run(case: Case | Experiment, seed: int) -> tuple[Measures, ...]:
 
 def options() -> argparse.Namespace:
     """Read the command line."""
-    names = [name for part in PARTS.values() for name in part.names]
     parser = argparse.ArgumentParser(description=__doc__, prog="python -m tools.validate")
     parser.add_argument("--only", action="append", choices=PARTS, help="this part; repeatable")
-    parser.add_argument("--case", action="append", choices=names, help="only this; repeatable")
+    parser.add_argument("--case", action="append", choices=NAMES, help="only this; repeatable")
     parser.add_argument("--seeds", type=int, help="seeds per case instead of the case's own")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes at a time")
     parser.add_argument("--markdown", action="store_true", help="print tables as Markdown")
-    parser.add_argument("--write", action="store_true", help="renew them in docs/validation.md")
+    parser.add_argument("--write", action="store_true", help=f"renew {measured.FILE.name}")
     return parser.parse_args()
 
 
 def main() -> int:
     """Run the chosen cases."""
     given = options()
-    names = set(given.case or [name for part in PARTS.values() for name in part.names])
-    wanted = [PARTS[name] for name in given.only or PARTS if names & set(PARTS[name].names)]
+    names = set(given.case or NAMES)
+    wanted = [PARTS[name] for name in given.only or PARTS if names & set(PARTS[name].tables)]
     chosen = []
     for part in wanted:
         try:
@@ -121,8 +76,7 @@ def main() -> int:
             if not left_out:
                 return 2
     begin = time.perf_counter()
-    known = (*EXPLANATIONS, *quinn.EXPLANATIONS)
-    printer = Printer(markdown=given.markdown, explanations=known)
+    printer = Printer(markdown=given.markdown, explanations=EXPLANATIONS)
     with ProcessPoolExecutor(given.jobs) as pool:
         # All runs are submitted before any result is awaited, so that no process is idle.
         single: list[tuple[Part, list[Future[tuple[Measures, ...]]]]] = [
@@ -137,14 +91,13 @@ def main() -> int:
             if case.name in names
         ]
         for part, jobs in single:
-            peer = next(iter(part.flows.values())).peer if part.flows else ""
             found = zip(part.flows or (), [job.result() for job in jobs], strict=True)
-            printer.single_flows(part.idle, part.kind, peer, dict(found))
+            printer.single_flows(part.idle, part.peer, dict(found))
         for case, jobs in waiting:
             printer.case(case, [job.result() for job in jobs])
     printer.say(f"\n{printer.counts()}; {time.perf_counter() - begin:.0f} s")
     if given.write:
-        PAGE.write_text(renew(PAGE.read_text(encoding="utf-8"), printer.blocks), encoding="utf-8")
+        measured.renew(measured.FILE, printer.lines, NAMES)
     return 1 if printer.verdicts[Verdict.DIFFERS] else 0
 
 

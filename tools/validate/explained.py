@@ -1,4 +1,4 @@
-"""Explanations of differences. docs/validation.md gives them at length."""
+"""Explanations of differences. docs/validation.md has them in short."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of verdicts: on a terminal, and in docs/validation.md."""
+"""Tables of verdicts: on a terminal, as Markdown, and as lines of measured.csv."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from rich.table import Table
 
 from tools.validate.explained import EXPLANATIONS
 from tools.validate.judge import Explanation, Row, Verdict, rows, spread
+from tools.validate.measured import ALONE, Line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -42,6 +43,7 @@ class Printer:
         self.verdicts: Counter[Verdict] = Counter()
         self.blocks: dict[str, str] = {}
         """Table of each case in Markdown, by the name of the case."""
+        self.lines: list[Line] = []
 
     def table(
         self, name: str, about: str, head: Sequence[str], lines: Iterable[Sequence[str]]
@@ -80,26 +82,28 @@ class Printer:
             head.append(f"{case.peer} unchanged")
             for row, cells in zip(drawn, lines, strict=True):
                 cells.append(shown([run[2][row.measure] for run in runs]))
+        self.keep(case.name, len(runs), lines)
         self.table(case.name, f"{case.about}; {many(len(runs))}", head, lines)
         for why in reasons(drawn):
             self.blocks[case.name] += f"\n{why}\n"
             self.say(f"\n{why}")
 
-    def single_flows(
-        self, name: str, kind: str, peer: str, runs: Mapping[tuple[object, int], Sequence[Measures]]
-    ) -> None:
-        """Print single flows on an idle link, by kind and size; their times are exact in both."""
+    def single_flows(self, name: str, peer: str, runs: Mapping[str, Sequence[Measures]]) -> None:
+        """Print single flows on an idle link by what distinguishes them; both are exact."""
         lines = []
-        for (what, size), (mine, theirs, *_) in runs.items():
+        for flow, (mine, theirs, *_) in runs.items():
             one, two = mine["fct_mean_s"], theirs["fct_mean_s"]
             verdict = Verdict.AGREES if abs(one - two) <= EXACT_S else Verdict.DIFFERS
             self.verdicts[verdict] += 1
-            difference = f"{(one - two) * 1e6:+.1f} us"
-            lines.append(
-                (str(what), str(size), f"{one:.6f}", f"{two:.6f}", difference, verdict.value)
-            )
-        head = (kind, "size, B", "tidegate, s", f"{peer}, s", "difference", "verdict")
-        self.table(name, "one flow on an idle link, first SYN to close", head, lines)
+            apart = (f"{(one - two) * 1e6:+.1f} us", f"{EXACT_S * 1e6:.1f} us")
+            lines.append((flow, f"{one:.6f}", f"{two:.6f}", *apart, verdict.value))
+        self.keep(name, 1, lines)
+        head = ("flow", "tidegate", peer, "difference", "accepted", "")
+        self.table(name, ALONE, head, lines)
+
+    def keep(self, name: str, seeds: int, lines: Iterable[Sequence[str]]) -> None:
+        """Keep the rows of a table for the file."""
+        self.lines += [Line(name, first, str(seeds), *rest) for first, *rest in lines]
 
     def counts(self) -> str:
         """Return how many rows have each verdict."""

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from tools import generate
 from tools.website import gallery, offline
 
 HERE = Path(__file__).parent
@@ -36,6 +37,7 @@ def built(root: Path, out: Path, only: Iterable[str] | None = None) -> list[str]
         run = run and (chosen is None or card.slug in chosen)
         cards.append((card, gallery.results(card, root, out / "gallery") if run else []))
     gallery.write(root / "docs" / "gallery", cards)
+    list(generate.write_site(root))
     shutil.rmtree(out / "html", ignore_errors=True)
     if not rendered(root / "docs", out / "html"):
         return ["Sphinx found errors, see above"]

@@ -1,7 +1,8 @@
 """The settings of Sphinx for the site. Everything that a page loads is in its folder."""
 
+import re
 import shutil
-from os.path import relpath
+from os.path import normpath, relpath
 from pathlib import Path
 
 from docutils import nodes
@@ -9,6 +10,7 @@ from sphinx import addnodes
 from sphinx.application import Sphinx
 
 from tidegate import __version__
+from tools.generate import OF_THE_SITE
 
 project = "tidegate"
 author = "the authors of tidegate"
@@ -53,6 +55,21 @@ INCLUDED = {
     "changelog": "CHANGELOG.md",
 }
 """Pages that include one from the root of the repository."""
+
+
+MADE_OF = {page.data: name for name, page in OF_THE_SITE.items()}
+"""The page that the site makes of a file of data."""
+
+
+def lead_to_made(_: Sphinx, page: str, source: list[str]) -> None:
+    """Turn links to a place in a file of data to that place in the page made of it."""
+    here = f"docs/{page}.md"
+
+    def turned(found: re.Match[str]) -> str:
+        made = MADE_OF.get(normpath(Path(here).parent / found["path"]))
+        return f"]({relpath(made, Path(here).parent)}#" if made else found[0]
+
+    source[0] = re.sub(r"\]\((?P<path>[^)\s#:]+)#", turned, source[0])
 
 
 def lead_out(app: Sphinx, doctree: nodes.document) -> None:
@@ -106,4 +123,5 @@ def copied(root: Path, folder: str, out: Path) -> Path:
 
 def setup(app: Sphinx) -> None:
     """Lead links out before Sphinx collects the files that pages offer."""
+    app.connect("source-read", lead_to_made)
     app.connect("doctree-read", lead_out, priority=400)

@@ -121,7 +121,8 @@ def paper(
         elif search:
             parameter_search.search(study, folder, seeds or 1)
             eras = [report_of.ERAS] if any(each.eras for each in study.choices) else []
-            _copy([parameter_search.FILE, *eras], folder, report, asked, study)
+            names = [parameter_search.ALL, parameter_search.FILE, *eras]
+            _copy(names, folder, report, asked, study)
         else:
             done = perform.regenerate(study, folder, asked)
             _end(done, folder, report, as_json)

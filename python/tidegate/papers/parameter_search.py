@@ -1,11 +1,14 @@
 """The search over free parameters: which settings come nearest to some numbers of a paper.
 
 The score of a setting is the mean of |ln(ours / paper's)| over the claims that
-the search is scored on. No other claim has a part in it.
+the search is scored on. No other claim has a part in it. search.md has the nearest
+combinations, search.csv all of them.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
@@ -31,7 +34,9 @@ if TYPE_CHECKING:
     from tidegate.papers.folder import CaseFolder
     from tidegate.papers.study import PaperStudy
 
-FILE = "search.md"
+FILE, ALL = "search.md", "search.csv"
+NEAREST = 20
+"""So many combinations of a search are shown."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +91,7 @@ def search(study: PaperStudy, folder: CaseFolder, seeds: int) -> list[list[Tried
         if choice.eras:
             eras = _eras(study, choice, folder, many)
             folder.write(ERAS, ("\n".join(eras) + "\n").encode())
+    folder.write(ALL, everything(study, found).encode())
     if any(choice.shared for choice in study.choices):
         lines += _shared(study, found)
     folder.write(FILE, ("\n".join(lines).rstrip() + "\n").encode())
@@ -127,9 +133,34 @@ def _head(choice: ParameterSearch, study: PaperStudy, seeds: int) -> list[str]:
         "",
         f"The score is the mean of |ln(ours / paper's)| over {len(scored)} numbers"
         f" ({', '.join(f'`{each}`' for each in choice.scored)}); no other claim is"
-        f" used. {seeds} seed{'s' if seeds > 1 else ''}, all {count} combinations.",
+        f" used. {seeds} seed{'s' if seeds > 1 else ''}, {_shown(count)}.",
         "",
     ]
+
+
+def _shown(count: int) -> str:
+    if count <= NEAREST:
+        return f"all {count} combinations"
+    return f"{count} combinations, here the nearest {NEAREST} ([all of them]({ALL}))"
+
+
+def everything(study: PaperStudy, found: Sequence[Sequence[Tried]]) -> str:
+    """Return search.csv: a line for each combination of each search, the nearest first."""
+    text = io.StringIO()
+    lines = csv.writer(text, lineterminator="\n")
+    lines.writerow(("search", "setting", "distance", "measured"))
+    for choice, tried in zip(study.choices, found, strict=True):
+        what = [axis.what for axis in choice.together]
+        heads = [head for head, _ in choice.columns]
+        for each in tried:
+            setting = _named(what, each.label)
+            measured = _named(heads, _cells(choice, study, each.found))
+            lines.writerow((choice.title, setting, f"{each.distance:.3f}", measured))
+    return text.getvalue()
+
+
+def _named(names: Sequence[str], values: Sequence[str]) -> str:
+    return "; ".join(f"{name}: {value}" for name, value in zip(names, values, strict=True))
 
 
 def _shared(study: PaperStudy, found: Sequence[Sequence[Tried]]) -> list[str]:
@@ -181,7 +212,7 @@ def _combined(study: PaperStudy, choice: ParameterSearch, tried: Sequence[Tried]
     axes = [axis.what for axis in choice.together]
     head = [*axes, "distance", *(head for head, _ in choice.columns)]
     rows = [["paper", *([""] * len(axes)), *_paper(choice, study)]]
-    rows += [[*each.label, *_found(choice, study, each)] for each in tried]
+    rows += [[*each.label, *_found(choice, study, each)] for each in tried[:NEAREST]]
     return [*table(head, rows), ""]
 
 

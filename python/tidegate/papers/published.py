@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tidegate.papers.claims import SETUP_KINDS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 NUMBERS = ("exact-number", "approx-number", "ratio")
@@ -28,6 +28,10 @@ class Line:
     as_taken: str
     chosen_on: bool
     near: str
+    shown: str
+    """What was measured, with its standard deviation or interval."""
+    reason: str
+    """Why the rule gives this verdict."""
 
     @property
     def pair(self) -> tuple[float, float] | None:
@@ -76,19 +80,23 @@ def read(folder: Path, keys: Sequence[str]) -> list[Verdicts]:
         path = folder / key / "verdicts.csv"
         if not path.is_file():
             continue
-        rows = csv.DictReader(io.StringIO(path.read_text(encoding="utf-8")))
-        lines = tuple(
-            Line(
-                row["id"],
-                row["kind"],
-                row["paper"],
-                row["measured"],
-                row["verdict"],
-                row["as_taken"],
-                bool(row["chosen_on"]),
-                row["near"],
-            )
-            for row in rows
-        )
+        lines = tuple(of_text(path.read_text(encoding="utf-8")))
         found.append(Verdicts(key, papers.title(key), lines))
     return found
+
+
+def of_text(text: str) -> Iterator[Line]:
+    """Yield the lines of a `verdicts.csv`."""
+    for row in csv.DictReader(io.StringIO(text)):
+        yield Line(
+            row["id"],
+            row["kind"],
+            row["paper"],
+            row["measured"],
+            row["verdict"],
+            row["as_taken"],
+            bool(row["chosen_on"]),
+            row["near"],
+            row["shown"],
+            row["reason"],
+        )

@@ -1,8 +1,8 @@
 """The pages of a paper, made from judged claims and saved runs.
 
-REPORT.md answers whether the paper holds, claims.md has every claim and every
-guess, verdicts.csv the same numbers for other programs, sensitivity.md what
-each guess changes.
+REPORT.md answers whether the paper holds, verdicts.csv has what was measured of
+every claim, claims.md shows that with every guess, sensitivity.md what each guess
+changes.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ import io
 from typing import TYPE_CHECKING, Any, cast
 
 from tidegate import _native
+from tidegate.papers import claims_page
 from tidegate.papers.claims import matches
 from tidegate.papers.page import heading, line, png, table
+from tidegate.papers.published import of_text
 from tidegate.papers.report_text import Text, environment, in_paper, measured, number
 from tidegate.papers.verdicts import (
     CONTRADICTED,
@@ -62,6 +64,8 @@ COLUMNS = (
     "as_taken",
     "chosen_on",
     "near",
+    "shown",
+    "reason",
 )
 """Of verdicts.csv; `near` is empty unless the row is a printed number that predicts."""
 
@@ -71,8 +75,9 @@ def pages(done: PaperResult, pictures: Sequence[PaperPicture]) -> dict[str, byte
     files = {f"pictures/{each.name}.png": drawn(done, each) for each in pictures}
     shown = {each.name: each for each in pictures}
     files[REPORT] = _page(done, "report.md.j2", shown).encode()
-    files[CLAIMS] = _page(done, "claims.md.j2", shown).encode()
-    files[NUMBERS] = numbers(done).encode()
+    verdicts = numbers(done)
+    files[NUMBERS] = verdicts.encode()
+    files[CLAIMS] = claims_page.page(done.study, of_text(verdicts)).encode()
     return files
 
 
@@ -89,7 +94,8 @@ def numbers(done: PaperResult) -> str:
         near = ("yes" if each.near else "no") if each.predicts else ""
         chosen = "yes" if each.chosen_on else ""
         verdicts = (each.verdict, each.as_taken or each.verdict, chosen, near)
-        lines.writerow((each.claim.short, each.claim.kind, said, *shown, *verdicts))
+        words = (measured(each), each.reason)
+        lines.writerow((each.claim.short, each.claim.kind, said, *shown, *verdicts, *words))
     return table.getvalue()
 
 

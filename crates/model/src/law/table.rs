@@ -37,7 +37,7 @@ mod tests {
         GateLaw::from_table(text.parse().expect("the text is TOML"))
     }
 
-    // The tables are those of a port's gate in docs/scenario-keys.md.
+    // The tables are those of a port's gate, as `tidegate schema --keys gate` prints them.
     #[test]
     fn a_table_names_a_law_and_its_settings() {
         assert_eq!(parsed("law = 'none'"), Ok(None));

@@ -1,7 +1,9 @@
-"""The report of the matrix: the aims, for both halves, and every cell."""
+"""The report of the matrix: the aims, for both halves; and a file with every cell."""
 
 from __future__ import annotations
 
+import csv
+import io
 from math import isnan
 from typing import TYPE_CHECKING
 
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
     from tidegate.studies.tide.score import Aim, Found, Scored
 
 HALVES = ("chosen", "held out")
+CELLS = "cells.csv"
+MEASURES = ("completed_per_s", "fct_s", "fct_admitted_s", "sent_again_percent")
+"""Of a cell under a gate, in that file."""
 
 
 def pages(runs: Runs) -> dict[str, bytes]:
@@ -50,12 +55,11 @@ def pages(runs: Runs) -> dict[str, bytes]:
         "",
         "## Every cell",
         "",
-        "Completions/s, mean FCT from the first SYN (s), from admission (s), data sent again (%).",
-        "",
-        *_cells(rows),
+        f"[{CELLS}]({CELLS}) has each cell under each gate: completions, mean FCT from the first"
+        " SYN and from admission, data sent again; and the longest time without an admission.",
         "",
     ]
-    return {"REPORT.md": "\n".join(lines).encode()}
+    return {"REPORT.md": "\n".join(lines).encode(), CELLS: every_cell(rows).encode()}
 
 
 def _aims(rows: Sequence[Scored]) -> list[str]:
@@ -95,22 +99,20 @@ def _over(row: Scored, gate: str, name: str) -> float:
     return one / other if other else 0.0
 
 
-def _cells(rows: Sequence[Scored]) -> list[str]:
-    head = ["cell", "half", *GATES, "longest without admission, s"]
-    return table(
-        head,
-        (
-            [
-                row.cell.key,
-                row.cell.half,
-                *(_found(row.by_gate[gate]) for gate in GATES),
-                f"{row.by_gate['tide'].starved:.0f}",
-            ]
-            for row in rows
-        ),
-    )
+def every_cell(rows: Sequence[Scored]) -> str:
+    """Return a table (CSV) of every cell under every gate."""
+    out = io.StringIO()
+    lines = csv.writer(out, lineterminator="\n")
+    head = [f"{gate}_{name}" for gate in GATES for name in MEASURES]
+    lines.writerow(["cell", "half", *head, "longest_without_admission_s"])
+    for row in rows:
+        found = [text for gate in GATES for text in _found(row.by_gate[gate])]
+        longest = f"{row.by_gate['tide'].starved:.0f}"
+        lines.writerow([row.cell.key, row.cell.half, *found, longest])
+    return out.getvalue()
 
 
-def _found(found: Found) -> str:
-    again = 100 * found.again
-    return f"{found.completed:.1f}, {found.fct:.2f}, {found.fct_admitted:.2f}, {again:.0f}"
+def _found(found: Found) -> tuple[str, ...]:
+    """Return the measures of a cell under a gate."""
+    again = f"{100 * found.again:.0f}"
+    return f"{found.completed:.1f}", f"{found.fct:.2f}", f"{found.fct_admitted:.2f}", again
