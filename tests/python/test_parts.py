@@ -1,11 +1,14 @@
 """Series of single flows and classes, and what becomes of the packets of UDP."""
 
 import json
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
 
 import tidegate
+from tidegate.errors import UsageError
+from tidegate.grid.grid_result import chosen
 
 VOICE = """
 [traffic.voice]
@@ -118,3 +121,12 @@ def test_series_are_drawn_by_plot_and_in_the_page(tidegate, tmp_path, overload):
     assert tidegate("plot", "b", "--format", "svg", "--out", "drawn").returncode == 0
     drawn = {path.stem for path in (tmp_path / "drawn").iterdir()}
     assert drawn == {"ports-bottleneck", "classes-web", "by-size"}
+
+
+def test_a_metric_that_classes_alone_have_means_that_of_each():
+    subject = SimpleNamespace(classes=["web", "film"], ports=["bottleneck"])
+    asked = "page_load_p50_s, fct_mean_s, film.stalled_share"
+    pages = ("web.page_load_p50_s", "film.page_load_p50_s")
+    assert chosen(asked, subject) == (*pages, "fct_mean_s", "film.stalled_share")
+    with pytest.raises(UsageError, match="no metric page_lod_p50_s"):
+        chosen("page_lod_p50_s", subject)

@@ -5,16 +5,13 @@ import io
 import json
 import signal
 from pathlib import Path
-from types import SimpleNamespace
 
 import polars as pl
 import pytest
 
 import tidegate
 from test_cli import PATIENCE_S, start, wait_for
-from tidegate.errors import UsageError
 from tidegate.grid import axes as grid
-from tidegate.grid.grid_result import chosen
 from tidegate.grid.plan import Point, Subject
 from tidegate.results.breakdown import DATAGRAMS, PAGES, VIEWERS
 from tidegate.results.statistics import metric_names, metrics
@@ -122,15 +119,6 @@ def test_metric_names_are_those_of_runs_of_datagrams_too(overload):
     others = (*VIEWERS, *PAGES)
     ours = [name for name in names if name not in others and not name.endswith(".drops.policed")]
     assert ours == list(metrics(result.summary))
-
-
-def test_a_metric_that_classes_alone_have_means_that_of_each():
-    subject = SimpleNamespace(classes=["web", "film"], ports=["bottleneck"])
-    asked = "page_load_p50_s, fct_mean_s, film.stalled_share"
-    pages = ("web.page_load_p50_s", "film.page_load_p50_s")
-    assert chosen(asked, subject) == (*pages, "fct_mean_s", "film.stalled_share")
-    with pytest.raises(UsageError, match="no metric page_lod_p50_s"):
-        chosen("page_lod_p50_s", subject)
 
 
 # The results
