@@ -1,4 +1,4 @@
-"""What docs/results.md says of a page is on the page."""
+"""What docs/results.md says of a page is on the page, with something to see."""
 
 import re
 from pathlib import Path
@@ -21,9 +21,17 @@ def promised(kind: str) -> list[str]:
     return re.findall(r"\*([^*]+)\*", row[1])
 
 
-def headings(folder: Path) -> set[str]:
+SHOWN = ('class="chart"', 'class="motion"', "<table")
+"""What a part shows: a picture, a picture that moves, or a table."""
+
+
+def parts_of(folder: Path) -> dict[str, str]:
+    """The parts of a page by their headings."""
     text = page([load(folder)]).decode()
-    return {re.sub("<.*?>", "", each) for each in re.findall(r"<h[23][^>]*>(.*?)</h[23]>", text)}
+    found = re.split(r"<h[23][^>]*>(.*?)</h[23]>", text)
+    return {
+        re.sub("<.*?>", "", each): body for each, body in zip(found[1::2], found[2::2], strict=True)
+    }
 
 
 @pytest.mark.slow
@@ -37,6 +45,8 @@ def test_a_page_has_the_parts_that_are_promised(kind, overload, tmp_path):
     else:
         short = {"seeds": 1, "settings": QUICK, "plots": False}
         laboratory.sweep(overload, AXES, out=tmp_path / "out", **short)
-    parts = promised(kind)
+    parts, found = promised(kind), parts_of(tmp_path / "out")
     assert len(parts) >= 3
-    assert set(parts) <= headings(tmp_path / "out")
+    assert set(parts) <= set(found)
+    empty = [name for name in parts if not any(shown in found[name] for shown in SHOWN)]
+    assert empty == []
