@@ -225,10 +225,11 @@ impl Record {
                 });
             }
         }
+        repair.note_lost(arrived);
         if let Some(log) = log {
             log.end_ack(came.now);
             if !log.timed {
-                let lost = repair.newly_lost(ack, arrived);
+                let lost = repair.newly_lost(ack);
                 if !lost.is_empty() {
                     log.lose_between(lost, arrived);
                 }
