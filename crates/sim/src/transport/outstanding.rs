@@ -76,6 +76,12 @@ impl Outstanding {
         self.0.as_mut()?.times()
     }
 
+    /// Whether anything is kept.
+    #[inline(always)]
+    pub(super) fn is_kept(&self) -> bool {
+        self.0.is_some()
+    }
+
     /// Reads an acknowledgement of everything below `packet.ack`, where `max` is behind the
     /// highest segment sent. Returns whether its blocks have new segments.
     #[inline(always)]
