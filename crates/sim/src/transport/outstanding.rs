@@ -76,6 +76,12 @@ impl Outstanding {
         self.0.as_mut()?.times()
     }
 
+    /// Whether anything is kept.
+    #[inline(always)]
+    pub(super) fn is_kept(&self) -> bool {
+        self.0.is_some()
+    }
+
     /// Reads an acknowledgement of everything below `packet.ack`, where `max` is behind the
     /// highest segment sent. Returns whether its blocks have new segments.
     #[inline(always)]
@@ -225,10 +231,11 @@ impl Record {
                 });
             }
         }
+        repair.note_lost(arrived);
         if let Some(log) = log {
             log.end_ack(came.now);
             if !log.timed {
-                let lost = repair.newly_lost(ack, arrived);
+                let lost = repair.newly_lost(ack);
                 if !lost.is_empty() {
                     log.lose_between(lost, arrived);
                 }

@@ -193,7 +193,7 @@ impl Receiver {
             ctx.class.arrived_bytes += u64::from(packet.size);
         }
         if packet.flags.has(Flags::DATA) || packet.flags.has(Flags::FIN) {
-            self.take(packet, address, ctx);
+            self.take(self.number(packet.seq), packet, address, ctx);
             if self.next >= self.end && self.state == State::Open {
                 self.state = State::LastAck;
                 self.tally = 0;
@@ -269,29 +269,29 @@ impl Receiver {
         ctx.net.send(&answer);
     }
 
-    /// A data segment or a FIN.
-    fn take(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
-        // far ahead: a number that the segment had before the numbers began anew
-        if packet.seq > self.next
-            && packet.seq - self.next > LAP / 2
-            && let Some(seq) = packet.seq.checked_sub(LAP)
-        {
-            return self.take(&Packet { seq, ..*packet }, address, ctx);
-        }
+    /// The number of a segment: one that left before the numbers began anew has a number far ahead.
+    #[inline]
+    fn number(&self, seq: u32) -> u32 {
+        let far = seq > self.next && seq - self.next > LAP / 2;
+        if far { seq.checked_sub(LAP).unwrap_or(seq) } else { seq }
+    }
+
+    /// A data segment or a FIN, with this number.
+    fn take(&mut self, seq: u32, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
         if packet.flags.has(Flags::PUSH) {
-            self.data_end = packet.seq + u32::from(packet.flags.has(Flags::DATA));
+            self.data_end = seq + u32::from(packet.flags.has(Flags::DATA));
         }
         if packet.flags.has(Flags::FIN) {
-            self.end = packet.seq + 1;
+            self.end = seq + 1;
         }
         let tells = ctx.class.receiver != Some(Misbehaviour::HiddenMarks);
         let linux = ctx.class.tcp.timer_rule.of_linux();
         let told_of_cut = self.note_mark(packet, ctx.class.ecn, tells, linux);
         if ctx.class.receiver == Some(Misbehaviour::OptimisticAcks) {
-            return self.take_early(packet, address, ctx);
+            return self.take_early(seq, packet, address, ctx);
         }
-        self.note_time(packet);
-        let in_order = packet.seq == self.next;
+        self.note_time(seq, packet.sent);
+        let in_order = seq == self.next;
         let had_holes = self.has_holes();
         if in_order {
             self.next += 1;
@@ -299,8 +299,8 @@ impl Receiver {
                 self.close_hole(ctx.class);
             }
             self.note_end(ctx);
-        } else if packet.seq > self.next {
-            self.take_beyond(packet, ctx);
+        } else if seq > self.next {
+            self.take_beyond(seq, packet.sent, ctx);
         } else if self.state == State::Open {
             self.tally = self.tally.max(ctx.class.tcp.quick_acks);
         }
@@ -328,25 +328,25 @@ impl Receiver {
                     && delay.is_none()
                     && in_order
                 {
-                    self.split(packet.seq, address, ctx);
+                    self.split(seq, address, ctx);
                 }
                 let ext = self.release(packet.ext);
-                self.acknowledge_with(address, packet.seq, &ext, ctx);
+                self.acknowledge_with(address, seq, &ext, ctx);
             }
         }
     }
 
     /// Answers a segment or a FIN before what follows it has come.
     #[cold]
-    fn take_early(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
+    fn take_early(&mut self, seq: u32, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
         let now = ctx.net.now;
         let aside = self.aside.get_or_insert_default();
         let early = aside.early.get_or_insert_default();
-        let lead = early.on_the_way(packet, now);
+        let lead = early.on_the_way(seq, packet, now);
         let again = packet.flags.has(Flags::RETRANSMIT);
         // a repeated segment below another one was counted as come before
-        let fresh = !again || packet.seq >= early.highest;
-        early.highest = early.highest.max(packet.seq + 1);
+        let fresh = !again || seq >= early.highest;
+        early.highest = early.highest.max(seq + 1);
         // u32::MAX: not known yet
         let end = if self.end == u32::MAX { self.data_end } else { self.end };
         let told = if again { early.highest } else { (early.highest + lead).max(self.next) };
@@ -356,7 +356,7 @@ impl Receiver {
         self.next = told;
         self.note_end(ctx);
         let ext = self.release(packet.ext);
-        self.acknowledge_with(address, packet.seq, &ext, ctx);
+        self.acknowledge_with(address, seq, &ext, ctx);
     }
 
     /// All data may have come.
@@ -369,15 +369,15 @@ impl Receiver {
 
     /// A segment has come, and one before it has not.
     #[cold]
-    fn take_beyond(&mut self, packet: &Packet, ctx: &mut Ctx<'_>) {
+    fn take_beyond(&mut self, seq: u32, sent: Time, ctx: &mut Ctx<'_>) {
         let aside = self.aside.get_or_insert_with(|| ctx.class.spare.pop().unwrap_or_default());
         if ctx.class.receiver == Some(Misbehaviour::HiddenLosses) {
-            aside.missing += packet.seq - self.next;
-            self.next = packet.seq + 1;
-            self.echo = self.echo.max(packet.sent);
+            aside.missing += seq - self.next;
+            self.next = seq + 1;
+            self.echo = self.echo.max(sent);
             self.note_end(ctx);
         } else {
-            aside.beyond.insert(packet.seq, packet.seq + 1);
+            aside.beyond.insert(seq, seq + 1);
         }
     }
 
@@ -397,11 +397,11 @@ impl Receiver {
     /// acknowledgement (RFC 7323, 4.3 rule 2): of two segments that one
     /// acknowledgement covers the older, and of a repetition its own.
     #[inline]
-    fn note_time(&mut self, packet: &Packet) {
+    fn note_time(&mut self, seq: u32, sent: Time) {
         // each segment in order since then is pending
         let acknowledged = self.next - u32::from(self.pending);
-        if packet.seq <= acknowledged && packet.sent >= self.echo {
-            self.echo = packet.sent;
+        if seq <= acknowledged && sent >= self.echo {
+            self.echo = sent;
         }
     }
 

@@ -19,6 +19,8 @@ pub(super) struct Repair {
     under: u32,
     /// The tail is sent again only when more than this is acknowledged (RescueRxt).
     rescued: u32,
+    /// Every segment below this that has not arrived counts as lost; kept up to date as well.
+    lost_below: u32,
     /// [`Repair::newly_lost`] has counted the losses below this.
     told_below: u32,
 }
@@ -26,8 +28,8 @@ pub(super) struct Repair {
 impl Repair {
     /// All numbers become less by a lap.
     pub(super) fn renumber(&mut self, lap: u32) {
-        let Repair { repaired, under: _, rescued, told_below } = self;
-        for number in [repaired, rescued, told_below] {
+        let Repair { repaired, under: _, rescued, lost_below, told_below } = self;
+        for number in [repaired, rescued, lost_below, told_below] {
             *number = number.saturating_sub(lap);
         }
     }
@@ -44,11 +46,17 @@ impl Repair {
         self.under -= end.min(self.repaired).saturating_sub(start);
     }
 
+    /// All that an acknowledgement says has been noted in `arrived`.
+    #[inline]
+    pub(super) fn note_lost(&mut self, arrived: &Ranges) {
+        self.lost_below = arrived.below(DUP_THRESH);
+    }
+
     /// Segments that count as lost and did not at the last call, and those among them that have
     /// arrived.
-    pub(super) fn newly_lost(&mut self, una: u32, arrived: &Ranges) -> Range<u32> {
+    pub(super) fn newly_lost(&mut self, una: u32) -> Range<u32> {
         let from = self.told_below.max(una);
-        self.told_below = lost_below(arrived).max(from);
+        self.told_below = self.lost_below.max(from);
         from..self.told_below
     }
 
@@ -69,7 +77,7 @@ impl Repair {
     /// Segments thought to be in the network (RFC 6675, section 4): those not
     /// lost, and once more those sent again, which may be the same.
     pub(super) fn pipe(&self, una: u32, nxt: u32, arrived: &Ranges) -> u32 {
-        let lost = lost_below(arrived).max(una);
+        let lost = self.lost_below.max(una);
         let beyond = match arrived.last() {
             // not beyond `nxt`: as many as the bound leaves above it
             Some(last) if last.1 <= nxt => arrived.count().min(DUP_THRESH),
@@ -82,15 +90,10 @@ impl Repair {
     }
 }
 
-/// Every segment below this that has not arrived counts as lost.
-fn lost_below(arrived: &Ranges) -> u32 {
-    arrived.below(DUP_THRESH)
-}
-
 impl Record {
     /// Whether the oldest outstanding segment counts as lost.
     pub(super) fn lost(&self, una: u32) -> bool {
-        una < lost_below(&self.arrived)
+        una < self.repair.lost_below
     }
 
     /// The first segment that has neither been sent again nor arrived.
@@ -100,12 +103,14 @@ impl Record {
 
     /// Whether a lost segment was not sent again yet.
     pub(super) fn repairs(&self, una: u32) -> bool {
-        self.candidate(una) < lost_below(&self.arrived)
+        let bound = self.repair.lost_below;
+        // most calls need no search
+        self.repair.repaired.max(una) < bound && self.candidate(una) < bound
     }
 
     /// The next lost segment that was not sent again yet (NextSeg, rule 1).
     pub(super) fn next_repair(&mut self, una: u32) -> Option<u32> {
-        self.repair_below(una, lost_below(&self.arrived))
+        self.repair_below(una, self.repair.lost_below)
     }
 
     fn repair_below(&mut self, una: u32, bound: u32) -> Option<u32> {
@@ -204,7 +209,9 @@ mod tests {
             let above = |seq| (seq + 1..30).filter(|&other| arrived.contains(other)).count();
             let counts = |seq: &u32| !arrived.contains(*seq) && above(*seq) < 3;
             let walked = (0..nxt).filter(counts).count() as u32;
-            assert_eq!(Repair::default().pipe(0, nxt, &arrived), walked, "{arrived:?}, {nxt}");
+            let mut repair = Repair::default();
+            repair.note_lost(&arrived);
+            assert_eq!(repair.pipe(0, nxt, &arrived), walked, "{arrived:?}, {nxt}");
         }
     }
 
@@ -263,7 +270,7 @@ mod tests {
     fn each_lost_segment_is_told_of_once() {
         let mut board = Record::default();
         let newly = |board: &mut Record, una| {
-            let range = board.repair.newly_lost(una, &board.arrived);
+            let range = board.repair.newly_lost(una);
             range.end - range.start - board.arrived.covered(range.start, range.end)
         };
         let told = |first: (u32, u16), second: (u32, u16)| {

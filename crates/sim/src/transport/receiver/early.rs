@@ -36,7 +36,7 @@ pub(super) struct Early {
 
 impl Early {
     /// How many segments have to be on the way behind one that comes now.
-    pub(super) fn on_the_way(&mut self, packet: &Packet, now: Time) -> u32 {
+    pub(super) fn on_the_way(&mut self, seq: u32, packet: &Packet, now: Time) -> u32 {
         let delay = now.saturating_sub(packet.sent);
         if self.delay == Time::ZERO || delay < self.delay {
             self.delay = delay;
@@ -51,7 +51,7 @@ impl Early {
             (self.since, self.came) = (now, 0);
         }
         self.came += 1;
-        let lost = packet.seq.saturating_sub(self.highest);
+        let lost = seq.saturating_sub(self.highest);
         self.before = self.before.saturating_sub(lost * 2);
         self.before / 2
     }

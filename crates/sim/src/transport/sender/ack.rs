@@ -15,29 +15,46 @@ use super::loss::{Ack, Event, Sends, Verdict};
 use super::{Detector, Sender, State};
 
 impl<C: Control + Payloads> Sender<C> {
-    /// An acknowledgement has arrived. Its steps stand here, and here alone, whatever notices
-    /// losses.
+    /// An acknowledgement has arrived.
+    #[inline]
     pub(super) fn acknowledged(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
-        let ack = packet.ack;
-        if ack > self.snd.max || ack < self.snd.una {
-            return self.acknowledged_before(packet, address, ctx);
+        if self.snd.is_plain(packet) {
+            self.take_steps(true, packet, address, ctx);
+        } else {
+            self.acknowledged_otherwise(packet, address, ctx);
         }
+    }
+
+    /// The same where it may be of any kind.
+    #[inline(never)]
+    fn acknowledged_otherwise(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
+        if packet.ack > self.snd.max || packet.ack < self.snd.una {
+            self.acknowledged_before(packet, address, ctx);
+        } else {
+            self.take_steps(false, packet, address, ctx);
+        }
+    }
+
+    /// The steps at an acknowledgement. They stand here, and here alone, whatever notices losses.
+    ///
+    /// `plain`: it is as [`Snd::is_plain`] says, as most are. The compiler makes the steps twice, and
+    /// leaves out of those for plain ones whatever asks for the record of outstanding segments.
+    #[inline(always)]
+    fn take_steps(&mut self, plain: bool, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
         // 1. what it says of marks, and of which segments have arrived
         self.on_ecn_echo(packet, ctx);
-        let (timestamps, now, max) = (ctx.class.tcp.timestamps, ctx.net.now, self.snd.max);
-        let told = self.snd.outstanding.acknowledge(packet, max, timestamps, now);
-        if self.snd.outstanding.log().is_some() {
-            self.on_record(packet, ctx);
-        }
+        let told = !plain && self.read_blocks(packet, ctx);
         // 2. the round trip, and how far everything has arrived
-        let segments = ack - self.snd.una;
-        let recovering = self.snd.recovering;
+        let segments = packet.ack - self.snd.una;
+        let new = plain || segments > 0;
+        let timed = !plain && ctx.class.detector == Detector::Timed;
+        let recovering = !plain && self.snd.recovering;
         let (rtt, restarts);
-        if segments > 0 {
-            self.restart_early(ack, ctx);
-            (rtt, restarts) = (self.time(packet, ctx), true);
+        if new {
+            self.restart_early(packet.ack, ctx);
+            (rtt, restarts) = (self.time(plain, packet, ctx), true);
             self.hand_back(packet, true, ctx);
-            self.snd.advance(ack);
+            self.snd.advance(packet.ack);
             if self.snd.is_done() {
                 return self.close(ctx);
             }
@@ -49,10 +66,9 @@ impl<C: Control + Payloads> Sender<C> {
         } else {
             (rtt, restarts) = self.time_block(ctx);
         }
-        let early = self.snd.outstanding.deadline() < Time::NEVER;
+        let early = !plain && self.snd.outstanding.deadline() < Time::NEVER;
         // 3. recovery ends; what is lost begins another one
-        let timed = ctx.class.detector == Detector::Timed;
-        let usual = segments > 0 && !recovering && !timed;
+        let usual = new && !recovering && !timed;
         let verdict = if usual {
             Verdict::WINDOW
         } else {
@@ -60,17 +76,22 @@ impl<C: Control + Payloads> Sender<C> {
         };
         // 4. the control
         // an acknowledgement that ends a recovery grows the window in Linux (`tcp_cong_control`)
-        let recovering = (recovering && !timed) || self.is_cut();
-        self.report(packet, segments, rtt, recovering, ctx);
+        let recovering = !plain && ((recovering && !timed) || self.is_cut());
+        let sample = self.sample(packet, segments, rtt, recovering, ctx);
+        if plain {
+            self.control.on_ack(&sample);
+        } else {
+            self.report(sample, ctx);
+        }
         // 5. the timer
         if timed {
             self.set_timer(restarts, early, ctx);
-        } else if segments > 0 && (usual || verdict.restarts) {
+        } else if new && (usual || verdict.restarts) {
             self.restart_by_ack(ctx);
         }
         // 6. what may be sent now
         self.answer(verdict.again, verdict.sends, address, ctx);
-        if segments > 0 && !timed {
+        if new && !timed && !plain {
             self.arm_probe(ctx);
         }
     }
@@ -81,7 +102,7 @@ impl<C: Control + Payloads> Sender<C> {
     fn acknowledged_before(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
         let begun = self.laps > 0 && packet.ack > self.snd.max;
         if let Some(ack) = packet.ack.checked_sub(LAP).filter(|_| begun) {
-            self.acknowledged(&Packet { ack, ..*packet }, address, ctx);
+            self.acknowledged_otherwise(&Packet { ack, ..*packet }, address, ctx);
         } else if packet.ack < self.snd.una {
             self.overtaken(packet, address, ctx);
         }
@@ -96,14 +117,23 @@ impl<C: Control + Payloads> Sender<C> {
             return;
         }
         let early = self.snd.outstanding.deadline() < Time::NEVER;
-        let (timestamps, now, max) = (ctx.class.tcp.timestamps, ctx.net.now, self.snd.max);
-        self.snd.outstanding.acknowledge(packet, max, timestamps, now);
-        self.on_record(packet, ctx);
+        self.read_blocks(packet, ctx);
         if self.find_by_time(false, ctx) == Event::Loss {
             self.begin_recovery(false, ctx);
         }
         self.set_timer(false, early, ctx);
         self.send_more(address, ctx);
+    }
+
+    /// Notes which segments have arrived. Returns whether the acknowledgement's blocks have new ones.
+    #[inline]
+    fn read_blocks(&mut self, packet: &Packet, ctx: &Ctx<'_>) -> bool {
+        let (timestamps, now, max) = (ctx.class.tcp.timestamps, ctx.net.now, self.snd.max);
+        let told = self.snd.outstanding.acknowledge(packet, max, timestamps, now);
+        if self.snd.outstanding.log().is_some() {
+            self.on_record(packet, ctx);
+        }
+        told
     }
 
     /// An acknowledgement of nothing new: whether it may be a duplicate of what is outstanding.
@@ -123,7 +153,7 @@ impl<C: Control + Payloads> Sender<C> {
     }
 
     /// Ends recovery, where this acknowledgement does, and asks what is lost.
-    #[inline(never)]
+    #[inline]
     fn conclude(&mut self, ack: &Ack<'_>, ctx: &mut Ctx<'_>) -> Verdict {
         let was = self.snd.recovering;
         let all = self.snd.una >= self.snd.recover;
@@ -153,8 +183,8 @@ impl<C: Control + Payloads> Sender<C> {
 
     /// The round trip that an acknowledgement of something new measures, if it does.
     #[inline]
-    fn time(&mut self, packet: &Packet, ctx: &mut Ctx<'_>) -> Time {
-        let log = self.snd.outstanding.log().filter(|log| log.timed);
+    fn time(&mut self, plain: bool, packet: &Packet, ctx: &mut Ctx<'_>) -> Time {
+        let log = self.snd.outstanding.log().filter(|log| !plain && log.timed);
         let sent = if let Some(log) = log {
             let now = ctx.net.now;
             let echoed = ctx.class.tcp.timestamps.then(|| now.saturating_sub(packet.sent));
@@ -198,7 +228,7 @@ impl<C: Control + Payloads> Sender<C> {
     }
 
     /// What the record of the times of sending has learnt.
-    fn on_record(&mut self, packet: &Packet, ctx: &mut Ctx<'_>) {
+    fn on_record(&mut self, packet: &Packet, ctx: &Ctx<'_>) {
         let Some(log) = self.snd.outstanding.log_mut() else { return };
         if log.ack_info.spurious {
             self.control.on_spurious();
@@ -272,21 +302,12 @@ impl<C: Control + Payloads> Sender<C> {
 
     /// Reports an acknowledgement to the control: one of new segments, or of new blocks to a control
     /// that counts deliveries.
-    #[inline]
-    fn report(
-        &mut self,
-        packet: &Packet,
-        segments: u32,
-        rtt: Time,
-        recovering: bool,
-        ctx: &Ctx<'_>,
-    ) {
-        let mut sample = self.sample(packet, segments, rtt, recovering, ctx);
+    fn report(&mut self, mut sample: RateSample<'_>, ctx: &Ctx<'_>) {
         if let Some(log) = self.snd.outstanding.log() {
             let ack_info = &log.ack_info;
             let counts =
                 if log.timed { ack_info.delivered > 0 } else { self.control.samples_rate() };
-            if segments == 0 && !counts {
+            if sample.segments == 0 && !counts {
                 return;
             }
             sample.delivered = ack_info.delivered;
@@ -297,7 +318,7 @@ impl<C: Control + Payloads> Sender<C> {
             if self.control.samples_rate() {
                 sample.rate = Some(self.delivery_rate(log, ctx.class));
             }
-        } else if segments == 0 {
+        } else if sample.segments == 0 {
             return;
         }
         self.control.on_ack(&sample);
