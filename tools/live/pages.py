@@ -48,6 +48,10 @@ LAWS = {
 }
 LIMITS = {"right": 1.0, "half": 0.5, "twice": 2.0}
 """Rates of the rules of nftables, of what the link carries."""
+KEEPS_ITS_HASH = "net.core.txrehash=0"
+"""Linux draws the hash of a connection anew at each timeout, and a router that is in the same kernel
+takes it over: its queue would take what is sent again for another flow. A router of its own reads
+addresses and ports."""
 BURST = 5
 """Connections or users that a rule lets in at once after a pause: what nftables has by default."""
 LIMITED = [f"nft {who}, {rate}" for who in ("connections", "users") for rate in LIMITS]
@@ -123,6 +127,8 @@ class Queue:
     def __init__(self, lab: Lab, cell: Cell) -> None:
         """Put it there."""
         self.lab, self.cell = lab, cell
+        for host in (lab.left, lab.right):
+            lab.within(host, "sysctl", "-qw", KEEPS_ITS_HASH)
         words = {
             "drop-tail": "root handle 1: tbf rate {rate} burst 3100 limit {buffer}",
             "htb": "root handle 1: htb default 10",

@@ -1,6 +1,6 @@
 //! FQ-CoDel against RFC 8290: shares, sparse flows and overflow, worked by hand.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tidegate_core::law::queue::fq_codel::Config;
 use tidegate_core::law::queue::{QueueLaw, dqm};
@@ -242,4 +242,77 @@ fn l4s_packets_are_marked_above_a_delay_of_their_own() {
     let ect = Flags::DATA.with(Flags::ECT);
     assert_eq!(marked(ect.with(Flags::L4S)), [false, false, true, true]);
     assert_eq!(marked(ect), [false; 4]);
+}
+
+/// So many queues that the flows of the tests below have one each.
+const MANY: u32 = 65_536;
+
+fn have_queues_of_their_own(flows: u32) -> bool {
+    let queues: BTreeSet<u64> =
+        (0..flows).map(|flow| packet(flow, 0, 1).flow_hash(0) % u64::from(MANY)).collect();
+    queues.len() == flows as usize
+}
+
+/// Linux, `fq_codel_dequeue`: CoDel looks at the backlog of all queues.
+///
+/// By hand: 50 flows have two packets each, and one more comes whenever one of theirs has left. So
+/// no more than one waits behind the head of a queue, and a round takes 50 ms. Packet 1 of flow `i`
+/// leaves at `i` ms. From flow 5 on it has waited for 5 ms, the target, and an interval later, at
+/// `100 + i` ms, it is the flow's turn again: one packet is dropped, and the next one is sent. At
+/// 149 ms flows 5 to 49 have lost one.
+#[test]
+fn many_flows_with_a_packet_or_two_are_a_standing_queue() {
+    assert!(have_queues_of_their_own(50));
+    let config = Config { flows: MANY, quantum: Size::from_bytes(1000), ..Config::default() };
+    let mut port = port(QueueLaw::FqCodel(config), 1000);
+    for seq in 0..2 {
+        for flow in 0..50 {
+            port.arrive(&packet(flow, seq, 1000), 0, Time::ZERO);
+        }
+    }
+    let mut next = [2; 50];
+    let mut lost = |ms: u64| {
+        while port.next_event() <= Time::from_ms(ms) {
+            let now = port.next_event();
+            let Some(flow) = port.deliver(now).map(|(gone, _)| gone.flow) else { continue };
+            let seq = &mut next[flow as usize];
+            port.arrive(&packet(flow, *seq, 1000), 0, now);
+            *seq += 1;
+        }
+        port.counters().drops[Reason::Early as usize]
+    };
+    assert_eq!([104, 105, 106, 149].map(&mut lost), [0, 1, 2, 45]);
+}
+
+/// RFC 8289, 5.6 (`dodequeue`): a queue that is found empty is not above the target, so an interval
+/// in which it was does not count any more.
+///
+/// By hand: ten flows send three packets of a millisecond at once every 60 ms. Those who are not
+/// the first wait for 5 ms and more, and after 40 ms at most each queue is found empty: at its turn,
+/// or by the link, which has nothing else to send. No interval of 100 ms passes, so nothing is
+/// dropped, with a flow that is always busy and without one.
+#[test]
+fn an_empty_queue_ends_the_interval() {
+    assert!(have_queues_of_their_own(11));
+    for busy in [false, true] {
+        let config = Config { flows: MANY, quantum: Size::from_bytes(1000), ..Config::default() };
+        let mut port = port(QueueLaw::FqCodel(config), 2000);
+        for seq in 0..if busy { 1000 } else { 0 } {
+            port.arrive(&packet(0, seq, 1000), 0, Time::ZERO);
+        }
+        let mut arrived = 0;
+        for round in 0..8 {
+            let start = Time::from_ms(60) * u64::from(round);
+            let order = delivered(&mut port, start);
+            arrived += order.iter().filter(|(flow, _)| *flow > 0).count();
+            for seq in 0..3 {
+                for flow in 1..=10 {
+                    port.arrive(&packet(flow, 3 * round + seq, 1000), 0, start);
+                }
+            }
+        }
+        let order = delivered(&mut port, Time::from_ms(479));
+        arrived += order.iter().filter(|(flow, _)| *flow > 0).count();
+        assert_eq!(arrived, 240, "with a busy flow: {busy}");
+    }
 }

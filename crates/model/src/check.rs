@@ -22,7 +22,8 @@ mod video;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tidegate_core::law::settings::{Refused, within_time};
+use tidegate_core::law::session::Limiter;
+use tidegate_core::law::settings::{Refused, within, within_time};
 use tidegate_core::units::Time;
 
 use crate::Report;
@@ -83,8 +84,9 @@ fn rearrange(root: &mut Node) {
             continue;
         };
         if let Some(gate) = entry_mut(stages, "gate") {
-            let shared = ["opener", "refuse", "charge", "quic", "onset"];
-            let also = &["law", "admit", "opener", "refuse", "charge", "quic", "onset"];
+            let also =
+                &["law", "admit", "opener", "refuse", "charge", "quic", "onset", "tokens_keep"];
+            let shared = &also[2..];
             nest(&mut gate.value, |e| shared.contains(&e.key.as_str()) || names_opener(e), also);
         }
         if let Some(queue) = entry_mut(stages, "queue") {
@@ -321,10 +323,19 @@ fn control(check: &mut Check<'_>, port: &mut Port, doc: &PortDoc) {
     if let Err(problem) = within_time("onset", onset, Time::ZERO, Time::from_secs(60)) {
         refuse("gate", problem);
     }
+    let tokens_keep = doc.gate.tokens_keep;
+    if let Err(problem) = within("tokens_keep", tokens_keep, 0.0, 60.0) {
+        refuse("gate", problem);
+    }
+    if tokens_keep > 0.0 && law.limiter() != Limiter::TokenBucket {
+        let what =
+            "only a token bucket keeps tokens for so long: write `limiter = \"token-bucket\"`";
+        refuse("gate", ("tokens_keep".into(), what.to_owned()));
+    }
     // left open: `openers` decides
     let admit = doc.gate.admit.unwrap_or_default();
     let (refuse, charge, quic) = (doc.gate.refuse, doc.gate.charge, doc.gate.quic);
-    port.gate = Some(Gate { law, admit, refuse, charge, quic, onset });
+    port.gate = Some(Gate { law, admit, refuse, charge, quic, onset, tokens_keep });
 }
 
 /// Where the document leaves open which packet opens a session at a gate, takes it from the traffic

@@ -157,6 +157,9 @@ pub(crate) struct GateDoc {
     /// How long the excess sessions must take to end before any is refused.
     #[serde(default)]
     pub onset: Time,
+    /// Epochs for which unused tokens keep.
+    #[serde(default)]
+    pub tokens_keep: f64,
 }
 
 /// The keys that every law shares. Where clients are admitted, `admit` says so, and the opener has
@@ -173,6 +176,13 @@ struct Shared {
     quic: Option<quic::Config>,
     #[serde(skip_serializing_if = "at_once")]
     onset: Time,
+    #[serde(skip_serializing_if = "not_at_all")]
+    tokens_keep: f64,
+}
+
+/// Whether no token keeps.
+fn not_at_all(tokens_keep: &f64) -> bool {
+    *tokens_keep == 0.0
 }
 
 /// Whether the law decides from the start.
@@ -182,11 +192,11 @@ fn at_once(onset: &Time) -> bool {
 
 impl Serialize for GateDoc {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let GateDoc { ref law, admit, refuse, charge, quic, onset } = *self;
+        let GateDoc { ref law, admit, refuse, charge, quic, onset, tokens_keep } = *self;
         let by_clients = law.clients().is_some();
         let (opener, admit) = if by_clients { (admit, None) } else { (None, admit) };
-        let shared = (*law != GateLaw::default())
-            .then(|| toml::Value::try_from(Shared { admit, opener, refuse, charge, quic, onset }));
+        let shared = Shared { admit, opener, refuse, charge, quic, onset, tokens_keep };
+        let shared = (*law != GateLaw::default()).then(|| toml::Value::try_from(shared));
         together([toml::Value::try_from(law)].into_iter().chain(shared), to)
     }
 }
@@ -231,6 +241,13 @@ impl JsonSchema for GateDoc {
                 described::<Time>(
                     generator,
                     "Nothing is refused until the excess of admitted sessions would take so long to end at the present pace, and then until an epoch without a refusal, as at a real gate; default 0s: the law decides from the start, 0s to 60s.",
+                ),
+            ),
+            (
+                "tokens_keep",
+                described::<f64>(
+                    generator,
+                    "Epochs for which the tokens keep that nobody has used (limiter `token-bucket`); a real gate keeps them for 2; default 0: a bucket holds one token; 0 to 60.",
                 ),
             ),
         ];

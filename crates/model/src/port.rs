@@ -10,6 +10,7 @@ use rand_pcg::Pcg64;
 use tidegate_core::law::greedy::{Filter, Names};
 use tidegate_core::law::queue::Discipline;
 use tidegate_core::law::rate::RateLaw;
+use tidegate_core::law::session::keep::Kept;
 use tidegate_core::law::session::onset::AtOnset;
 use tidegate_core::law::session::{Admission, Admit, Counts, Knobs, young};
 use tidegate_core::law::{Controller, Draw};
@@ -229,6 +230,10 @@ impl scenario::Port {
                     let young = rules.young.get_or_insert(young::Config::default().at(rate));
                     Box::new(AtOnset::new(law, wait, young.sample == 1))
                 }
+            };
+            let law = match gate.tokens_keep {
+                0.0 => law,
+                epochs => Box::new(Kept::new(law, epochs)),
             };
             stages.gate = Some(Stage::new(Admit::new(rules), law));
         }

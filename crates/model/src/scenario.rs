@@ -237,6 +237,8 @@ pub struct Gate {
     /// How long the excess sessions must take to end before any is refused; zero: the law decides
     /// from the start.
     pub onset: Time,
+    /// Epochs for which unused tokens of a bucket keep; zero: it holds one token.
+    pub tokens_keep: f64,
 }
 
 /// One traffic class.

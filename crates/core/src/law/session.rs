@@ -16,6 +16,7 @@ pub mod close_probe;
 pub mod eligibility;
 pub mod fixed_rate;
 pub mod gss_ga;
+pub mod keep;
 pub mod loss_rate;
 pub mod occupancy;
 pub mod onset;

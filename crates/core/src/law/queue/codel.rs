@@ -121,6 +121,16 @@ impl Control {
         control_law(from, config.interval, self.count)
     }
 
+    /// The queue has no packet when it is asked for one: its delay is not above the target
+    /// (RFC 8289, 5.6: `dodequeue`; Linux, `codel_dequeue`).
+    pub fn empty(&mut self) {
+        self.first_above = None;
+        // where a drop has just begun the dropping state, it goes on
+        if std::mem::take(&mut self.step) != Step::Began {
+            self.dropping = false;
+        }
+    }
+
     /// The decision on the packet at the head (RFC 8289, 5.5: `deque`).
     pub fn judge(&mut self, now: Time, head: &Head, config: &Config) -> Fate {
         let above = self.above(now, head, config);

@@ -17,17 +17,19 @@
 //! At each transmission (4.2):
 //! 1. The first of the new queues is examined or, if there is none, the first of the old queues.
 //! 2. If it has no credits it gets a quantum and moves to the end of the old queues.
-//! 3. Otherwise CoDel examines its packets; the one that it passes is sent and charged.
-//! 4. An empty queue moves to the end of the old queues if it was new, so that it does not starve
-//!    them; otherwise it leaves the list.
+//! 3. Otherwise CoDel examines its packets; the one that it passes is sent and charged. The backlog
+//!    that CoDel looks at is that of all queues, as in Linux (`fq_codel_dequeue`): where many flows
+//!    have a packet or two, each of them waits for long, and CoDel drops.
+//! 4. An empty queue is not above CoDel's target. It moves to the end of the old queues if it was
+//!    new, so that it does not starve them; otherwise it leaves the list.
 //!
 //! The flow of a packet is its source, destination and flow number. The hash is salted with `salt`,
 //! which changes the collisions; it is the same on every machine.
 //!
 //! Departures: a full buffer drops packets before the arrival joins its queue, and the arrival
 //! counts as part of that queue. Half of the packets are dropped, as in the RFC; Linux and ns-3
-//! drop half of the bytes. A queue's CoDel uses the largest packet of that queue as `maxpacket`,
-//! and the backlog of that queue.
+//! drop half of the bytes, and Linux adds what is dropped there to the queue's `count`. A queue's
+//! CoDel uses the largest packet of that queue as `maxpacket`; in Linux it is the link's MTU.
 //!
 //! Limits: flows that share a queue share its credits. A user with many flows gets many shares.
 
@@ -178,7 +180,9 @@ impl Discipline for FqCodel {
         if found.idle.is_some() && waiting.packets() == 0 {
             // the link has found every queue empty
             for queue in self.new.drain(..).chain(self.old.drain(..)) {
-                self.flows[queue as usize].place = Place::None;
+                let flow = &mut self.flows[queue as usize];
+                flow.place = Place::None;
+                flow.control.empty();
             }
         }
         let mut fits = found.fits;
@@ -216,6 +220,7 @@ impl Discipline for FqCodel {
             }
             let oldest = flow.packets.oldest();
             let Some((handle, packet)) = oldest.and_then(|at| Some((at, waiting.get(at)?))) else {
+                flow.control.empty();
                 if flow.place == Place::New {
                     self.send_back();
                 } else {
@@ -226,7 +231,7 @@ impl Discipline for FqCodel {
             };
             let head = Head {
                 sojourn: slot.start - packet.at,
-                behind: flow.bytes - u64::from(packet.size),
+                behind: waiting.bytes() - u64::from(packet.size),
                 ect: packet.flags.has(Flags::ECT),
             };
             let late = self.ce_threshold.is_some_and(|most| head.sojourn > most);
