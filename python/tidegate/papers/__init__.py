@@ -2,7 +2,8 @@
 
 A paper is a package in this one that has a `claims.csv`. All have the same
 modules (`cases`, `measures`, `checks`, `figures`, `report_text`) and the same
-data (`claims.csv`, `deviations.toml`, `report.md.j2`, `scenarios/*.toml`).
+data (`claims.csv`, `deviations.toml`, `report.md.j2`, `scenarios/*.toml`). A row of
+`claims.csv` says how it is checked; `checks` has what no row can say.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from importlib.resources import files
 from importlib.util import find_spec
 
 from tidegate.errors import UsageError
-from tidegate.papers.registry import collect
+from tidegate.papers.row_check import checks_of
 from tidegate.papers.study import PaperStudy
 
 
@@ -44,15 +45,16 @@ def assembled(key: str, package: str) -> PaperStudy:
         import_module(f"{package}.{role}")
         for role in ("cases", "measures", "figures", "report_text")
     )
-    sources = collect(key, f"{package}.checks")
+    text = (files(package) / "claims.csv").read_text(encoding="utf-8")
+    searches = getattr(cases, "SEARCHES", {})
     return PaperStudy(
         key=key,
         package=package,
         cases=cases.CASES,
-        searches=getattr(cases, "SEARCHES", {}),
+        searches=searches,
         keep=cases.SCALE.keep,
         title=import_module(package).TITLE,
-        checks={name: source.check() for name, source in sources.items()},
+        checks=checks_of(text, package, cases.SETS, searches),
         pictures=figures.PICTURES,
         names={
             name: each
@@ -65,5 +67,4 @@ def assembled(key: str, package: str) -> PaperStudy:
         choices=import_module(f"{package}.free_parameters").CHOICES
         if find_spec(f"{package}.free_parameters")
         else (),
-        sources=sources,
     )

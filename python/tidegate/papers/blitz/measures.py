@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tidegate.papers.blitz.cases import CONTROLS, NETS, OVERLOAD, STEPS, WARMUP_S, key, keys
+from tidegate.papers.blitz.cases import NETS, STEPS, WARMUP_S, key
 from tidegate.papers.runs import of_values
 
 if TYPE_CHECKING:
@@ -75,23 +75,9 @@ def curve(
     return np.array([runs.values(key(net, mbit, control, step, kind), measure) for step in STEPS])
 
 
-def overload(
-    runs: Runs, net: str, mbit: int, control: str, measure: Measure = power, kind: str = ""
-) -> Floats:
-    """Return a measure in overload, for each seed."""
-    return runs.values(key(net, mbit, control, OVERLOAD, kind), measure)
-
-
 def peak(runs: Runs, net: str, mbit: int, control: str, kind: str = "") -> Floats:
     """Return the maximum power for each seed."""
     return np.asarray(curve(runs, net, mbit, control, power, kind).max(axis=0), dtype=np.float64)
-
-
-def at_peak(runs: Runs, net: str, mbit: int, control: str, measure: Measure) -> Floats:
-    """Return a measure at the arrival rate of the maximum power, for each seed."""
-    places = curve(runs, net, mbit, control).argmax(axis=0)
-    values = curve(runs, net, mbit, control, measure)
-    return np.array([values[place, seed] for seed, place in enumerate(places)])
 
 
 def advantage(runs: Runs, net: str, mbit: int, kind: str = "", over: str = "reno") -> Floats:
@@ -101,25 +87,24 @@ def advantage(runs: Runs, net: str, mbit: int, kind: str = "", over: str = "reno
     )
 
 
-def of_nets(*nets: str) -> tuple[str, ...]:
-    """Return the cases of some networks, at all their bottlenecks."""
-    return tuple(
-        case
-        for net in nets
-        for mbit in NETS[net].bottlenecks()
-        for control in CONTROLS
-        for case in keys(net, mbit, control)
-    )
-
-
 def pairs(one: str, other: str) -> list[tuple[int, int]]:
     """Return the bottlenecks of two networks that have the same share."""
     return list(zip(NETS[one].bottlenecks(), NETS[other].bottlenecks(), strict=True))
 
 
-def gaps(one: str, other: str, runs: Runs) -> list[tuple[str, Floats, Floats]]:
-    """Return the advantage in two networks, at each share of the bottleneck."""
-    return [
-        (f"bottleneck {mine}", advantage(runs, one, mine), advantage(runs, other, theirs))
-        for mine, theirs in pairs(one, other)
-    ]
+def _detour(values: Floats) -> float:
+    """Return the largest fall before the maximum, or rise after it, relative to the maximum."""
+    top = int(np.argmax(values))
+    falls = np.maximum.accumulate(values[: top + 1]) - values[: top + 1]
+    after = values[top:]
+    rises = after - np.minimum.accumulate(after)
+    return float(max(np.max(falls), np.max(rises)) / values[top])
+
+
+def detour(curves: Floats) -> Floats:
+    """Return how far a curve over several cases is from one with a single maximum, by seed."""
+    return np.array([_detour(each) for each in curves.T])
+
+
+OVER_CASES = {"detour": detour}
+"""Functions of a measure of several cases, for `claims.csv`."""

@@ -6,15 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tidegate.papers.dqm.cases import CONGESTED, POLICIES, at
 from tidegate.papers.runs import of_values
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
-    from tidegate.papers.runs import Floats, Measure, Runs
+    from tidegate.papers.runs import Floats
     from tidegate.results.run_files import SavedRun
 
 RTX, N, DONE = "retransmitted_packets", "open_mean", "completed_per_s"
@@ -166,26 +163,3 @@ def longest_gap(times: NDArray[np.float64], end: float) -> float:
 SHORT, LONG = throughput_of(0), throughput_of(1)
 LATENCY, AGAIN = third_latency, of_class("third", RTX)
 FINISHED_LATENCY = of_class("third", FINISHED_D)
-
-
-def mean_over(
-    runs: Runs, policy: str, measure: Measure, rhos: Sequence[float] = CONGESTED
-) -> Floats:
-    """Return a measure of a policy, averaged over loads, for each seed."""
-    values = np.array([runs.values(at(rho, policy), measure) for rho in rhos])
-    return np.asarray(values.mean(axis=0), dtype=np.float64)
-
-
-def more(
-    runs: Runs, measure: Measure, high: str, low: str, factor: float = 1.0
-) -> tuple[str, Floats]:
-    """Return that one policy has more of a measure than `factor` times another, above rho 1."""
-    top, bottom = mean_over(runs, high, measure), mean_over(runs, low, measure)
-    times = "" if factor == 1.0 else f"{factor:g} "
-    text = f"{SHOWN[high]} > {times}{SHOWN[low]} ({np.mean(top):.3g} to {np.mean(bottom):.3g})"
-    return text, top - factor * bottom
-
-
-def above(policies: Sequence[str] = POLICIES, rhos: Sequence[float] = CONGESTED) -> tuple[str, ...]:
-    """Return the cases of policies at loads, those above 1 if no other are named."""
-    return tuple(at(rho, policy) for rho in rhos for policy in policies)

@@ -24,7 +24,7 @@ from tidegate.papers.lgc.cases import (
     moved,
     rate,
 )
-from tidegate.papers.lgc.crowds import above_permitted
+from tidegate.papers.lgc.measures import above_permitted
 from tidegate.papers.lgc.outcomes import holds
 from tidegate.papers.lgc.trees import hops, upstream_mb
 from tidegate.papers.plots import horizontal_bars, legend, legend_above, panels, statistics, ticks

@@ -9,7 +9,7 @@ import numpy as np
 from tidegate.papers.panels import MARKS
 from tidegate.papers.plots import horizontal_bars, legend, panels, statistics, ticks
 from tidegate.papers.qfcp import measures as m
-from tidegate.papers.qfcp.cases import BETAS, FOUR, LOSSES, fct, lossy
+from tidegate.papers.qfcp.cases import BETAS, FOUR, LOSSES, PHASES, fct, lossy
 from tidegate.papers.study import PaperPicture
 from tidegate.show.style import GREY, PALETTE
 
@@ -66,7 +66,7 @@ def _figure2(runs: Runs) -> Figure:
         times, rates = m.throughputs(record, 4)
         for flow in range(4):
             top.plot(times, rates[flow], lw=1.1, color=PALETTE[flow + 1], label=f"flow {flow + 1}")
-        for begin, end, active in m.phases():
+        for begin, end, active in PHASES:
             top.plot([begin, end], [45 / active] * 2, "-", color="black", lw=0.6)
         below.plot(times, record.ports("middle")["utilisation"], color=COLOURS[name], lw=1.1)
         top.set(title=f"{NAMES[name]}: throughput", ylim=(0, 50))

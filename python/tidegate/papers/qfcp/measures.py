@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tidegate.papers.qfcp.cases import JOINS, PHASES
 from tidegate.papers.runs import of_values
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ SHORT = 100
 """Packets up to which a flow is short (Figure 1 (b) looks closely at some hundred)."""
 BINS = np.unique(np.round(np.geomspace(5, 3000, 33)))
 """Bounds of the bins of sizes, in packets."""
-JOINS, LEAVES = (2.0, 4.0, 6.0), (8.0, 10.0, 12.0)
 
 
 def packets(record: SavedRun) -> tuple[Floats, Floats, Floats]:
@@ -82,9 +82,6 @@ def lost(record: SavedRun, port: str) -> float:
     return float(sum(record.port(port)["drops"].values()))
 
 
-lost_at_bottleneck = lost("bottleneck")
-
-
 def penalty(record: SavedRun) -> float:
     """Return by how much flows with losses take longer than others of their size (up to 100)."""
     size, fct, again = packets(record)
@@ -137,11 +134,30 @@ def jain(rates: Floats) -> float:
 
 def fair(record: SavedRun) -> float:
     """Return Jain's index of the ten flows' mean throughput from 20 s on."""
-    return jain(mean_rates(record, 10, 20.0, 60.0))
+    return jain(_late_rates(record))
 
 
-THRESHOLDS = (0.90, 0.95, 0.98)
-"""Values of Jain's index above which shares are fair: the paper has no number."""
+SHARE = 4.5
+"""A tenth of 45 Mbit/s."""
+
+
+def _late_rates(record: SavedRun) -> Floats:
+    return mean_rates(record, 10, 20.0, 60.0)
+
+
+def furthest_off(record: SavedRun) -> float:
+    """Return by which share of it one of the ten flows is furthest from its share, from 20 s on."""
+    return float(np.max(np.abs(_late_rates(record) / SHARE - 1.0)))
+
+
+def largest_rate(record: SavedRun) -> float:
+    """Return what the fastest of the ten flows gets, from 20 s on, Mbit/s."""
+    return float(np.max(_late_rates(record)))
+
+
+def smallest_rate(record: SavedRun) -> float:
+    """Return what the slowest of them gets."""
+    return float(np.min(_late_rates(record)))
 
 
 @of_values
@@ -169,10 +185,11 @@ def head_start(record: SavedRun) -> float:
 
 def bias(record: SavedRun) -> float:
     """Return the correlation of throughput and round trip over the ten flows, from 20 s on."""
-    rates = mean_rates(record, 10, 20.0, 60.0)
+    rates = _late_rates(record)
     return float(np.corrcoef(np.arange(10), rates)[0, 1])
 
 
+@of_values
 def settled(record: SavedRun, when: float, end: float, active: int) -> float:
     """Return how long after a change all active flows are within 10 % of their share, for good.
 
@@ -187,19 +204,12 @@ def settled(record: SavedRun, when: float, end: float, active: int) -> float:
     return float(wrong[-1] - when) if wrong.size else 0.0
 
 
-def phases() -> list[tuple[float, float, int]]:
-    """Return begin, end and number of flows between two changes of Figure 2."""
-    marks = (0.0, *JOINS, *LEAVES, 14.0)
-    counts = (1, 2, 3, 4, 3, 2, 1)
-    return list(zip(marks[:-1], marks[1:], counts, strict=True))
-
-
 def utilisation(record: SavedRun, after: float = 0.5) -> float:
     """Return the mean utilisation of Figure 2, without so many seconds behind each change."""
     table = record.ports("middle")
     times = table["time_s"]
     inside = np.zeros(times.size, dtype=bool)
-    for begin, end, _ in phases():
+    for begin, end, _ in PHASES:
         inside |= (times > begin + after + 1e-6) & (times <= end + 1e-6)
     return float(np.mean(table["utilisation"][inside]))
 

@@ -26,14 +26,14 @@ def _within(times: NDArray[Any], start: float, end: float) -> NDArray[np.bool_]:
 
 
 @of_values
-def completed(record: SavedRun, start: float, end: float) -> float:
+def completions(record: SavedRun, start: float, end: float) -> float:
     """Return completions per second in a window."""
     rates = record.rates()
     return float(np.mean(rates["completed"][_within(rates["time_s"], start, end)]))
 
 
 @of_values
-def admitted(record: SavedRun, start: float, end: float) -> float:
+def admissions(record: SavedRun, start: float, end: float) -> float:
     """Return admissions per second in a window."""
     rates = record.rates()
     return float(np.mean(rates["admitted"][_within(rates["time_s"], start, end)]))
