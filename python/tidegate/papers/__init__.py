@@ -41,9 +41,8 @@ def load(key: str) -> PaperStudy:
 
 def assembled(key: str, package: str) -> PaperStudy:
     """Return a paper from the modules of its package."""
-    cases, measures, figures, report_text = (
-        import_module(f"{package}.{role}")
-        for role in ("cases", "measures", "figures", "report_text")
+    cases, figures, report_text = (
+        import_module(f"{package}.{role}") for role in ("cases", "figures", "report_text")
     )
     text = (files(package) / "claims.csv").read_text(encoding="utf-8")
     searches = getattr(cases, "SEARCHES", {})
@@ -56,12 +55,7 @@ def assembled(key: str, package: str) -> PaperStudy:
         title=import_module(package).TITLE,
         checks=checks_of(text, package, cases.SETS, searches),
         pictures=figures.PICTURES,
-        names={
-            name: each
-            for module in (cases, measures, report_text)
-            for name, each in vars(module).items()
-            if not name.startswith("_")
-        },
+        names=report_text.TEMPLATE_NAMES,
         text_cases=report_text.TEXT_CASES,
         scale=cases.SCALE,
         choices=import_module(f"{package}.free_parameters").CHOICES

@@ -13,14 +13,19 @@ from __future__ import annotations
 import ast
 import operator
 import re
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
 from itertools import product
 from math import ceil
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from tidegate.results import measures
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -55,6 +60,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "at_most": _at_most,
     "correlation": _correlation,
     "abs": abs,
+    "at_least": np.maximum,
     "log": np.log,
     "log10": np.log10,
     "round": round,
@@ -92,12 +98,19 @@ def evaluated(
     return leaf(node)
 
 
-def measure_of(node: ast.expr, modules: Iterable[object]) -> Any:  # noqa: ANN401  (a measure)
+@cache
+def modules_of(package: str) -> tuple[object, ...]:
+    """Return where measures are looked up: those of a paper, then those of all."""
+    own = f"{package}.measures"
+    return (*((import_module(own),) if find_spec(own) else ()), measures)
+
+
+def measure_of(node: ast.expr, package: str) -> Any:  # noqa: ANN401  (a measure)
     """Return the measure that a part of an expression names: a function of a run, or a name."""
     name = node.func if isinstance(node, ast.Call) else node
     if not isinstance(name, ast.Name):
         raise ValueError(f"{ast.unparse(node)} is no measure")
-    known = (getattr(each, name.id) for each in modules if hasattr(each, name.id))
+    known = (getattr(each, name.id) for each in modules_of(package) if hasattr(each, name.id))
     found: Any = next(known, name.id)
     if isinstance(node, ast.Call):
         return found(*map(ast.literal_eval, node.args))

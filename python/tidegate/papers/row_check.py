@@ -36,8 +36,15 @@ from tidegate.papers.check import Check
 from tidegate.papers.check_results import Exact, Numbers, Ordering, Part, Unchecked
 from tidegate.papers.claims import read
 from tidegate.papers.effective import set_as
-from tidegate.papers.expression import FUNCTIONS, at_once, evaluated, measure_of, one_by_one, parsed
-from tidegate.results import measures
+from tidegate.papers.expression import (
+    FUNCTIONS,
+    at_once,
+    evaluated,
+    measure_of,
+    modules_of,
+    one_by_one,
+    parsed,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterator
@@ -45,7 +52,8 @@ if TYPE_CHECKING:
     from tidegate.papers.check_results import CheckResult
     from tidegate.papers.claims import Claim
     from tidegate.papers.expression import Sets
-    from tidegate.papers.runs import Floats, Measure, Runs
+    from tidegate.papers.runs import Floats, Runs
+    from tidegate.results.measures import Measure
 
 _KEY = r"(?:\[[^\[\]]*\]|[^\s(),\[\]])+"
 """A key of a case: without blanks, and with commas in brackets alone."""
@@ -229,7 +237,7 @@ class Row:
             cases = at_once(of, self.sets)
             return evaluated(
                 parsed(measure),
-                lambda leaf: self._measured(runs, cases, measure_of(leaf, self._modules)),
+                lambda leaf: self._measured(runs, cases, measure_of(leaf, self.package)),
                 self._functions,
             )
 
@@ -243,12 +251,8 @@ class Row:
         return runs.values(runs.best(case)[1] if case in self.searches else case, measure)
 
     @property
-    def _modules(self) -> tuple[object, object]:
-        return import_module(f"{self.package}.measures"), measures
-
-    @property
     def _functions(self) -> dict[str, Callable[..., Any]]:
-        own = getattr(self._modules[0], "OVER_CASES", {})
+        own = getattr(modules_of(self.package)[0], "OVER_CASES", {})
         return {**FUNCTIONS, **own, "furthest": partial(_furthest, self.claim.expected)}
 
 

@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tidegate.papers.blitz.cases import NETS, STEPS, WARMUP_S, key
-from tidegate.papers.runs import of_values
+from tidegate.results.measures import jain, of_port, of_values
 
 if TYPE_CHECKING:
-    from tidegate.papers.runs import Floats, Measure, Runs
+    from tidegate.papers.runs import Floats, Runs
+    from tidegate.results.measures import Measure
     from tidegate.results.run_files import SavedRun
 
 SHOWN = {"blitz": "Blitz", "reno": "TCP"}
+utilisation = of_port("bottleneck", "utilisation")
+"""The share of the time in which the bottleneck sends."""
 SHORT_B, LONG_B = 40_000.0, 200_000.0
 """Up to the one a file of the Pareto mix counts as short, above the other as long; the least
 that there is has 33 kB."""
@@ -48,16 +51,11 @@ def power(record: SavedRun) -> float:
     return found if np.isfinite(found) else 0.0
 
 
-def utilisation(record: SavedRun) -> float:
-    """Return the share of the time in which the bottleneck sends."""
-    return float(record.port("bottleneck")["utilisation"])
-
-
 def fairness(record: SavedRun) -> float:
     """Return Jain's index of the rates that the files got, of those received."""
     sizes, times = _done(record)
     rates = sizes / times
-    return float(np.sum(rates) ** 2 / (rates.size * np.sum(rates**2))) if rates.size else 0.0
+    return jain(rates)
 
 
 @of_values

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tidegate.papers.runs import of_values
+from tidegate.results.measures import data_lost, of_class, of_values
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -76,10 +76,14 @@ def third_latency(record: SavedRun) -> float:
     return float(found["open_mean"] * record.summary["duration_s"] / found["admitted"])
 
 
-def data_loss(record: SavedRun) -> float:
-    """Return P_d: the share of data packets that the bottleneck lost."""
-    port = record.port("bottleneck")
-    return float(port["data_dropped"] / port["data_arrived"])
+data_loss = data_lost("bottleneck")
+"""P_d: the share of data packets that the bottleneck lost."""
+upstream_waste = data_lost("link2")
+"""The share of data that the second link lost after the first had carried it.
+
+The second queue does not tell its two classes apart, so that its loss of data
+is that of the flows which come over the first link.
+"""
 
 
 def connection_loss(record: SavedRun) -> float:
@@ -126,25 +130,9 @@ def never_finished(record: SavedRun) -> float:
     return float(record.all["open"] / record.all["admitted"])
 
 
-def upstream_waste(record: SavedRun) -> float:
-    """Return the share of data that the second link lost after the first had carried it.
-
-    The second queue does not tell its two classes apart, so that its loss of data
-    is that of the flows which come over the first link.
-    """
-    port = record.port("link2")
-    return float(port["data_dropped"] / port["data_arrived"])
-
-
 def most_waiting(record: SavedRun) -> float:
     """Return the most packets that waited at once, connection packets included."""
     return float(np.max(record.ports("bottleneck")["queue_packets"]))
-
-
-@of_values
-def of_class(record: SavedRun, name: str, measure: str) -> float:
-    """Return a measure of the summary for one class of flows."""
-    return float(record.traffic(name)[measure])
 
 
 def longest_pause(record: SavedRun) -> float:
