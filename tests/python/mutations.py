@@ -94,10 +94,17 @@ class Told:
         if search in self.rates:
             found = self.rates[search][float(rate)]
         else:
-            found = self._told(f"{key} {called(measure)}")
+            found = self._measured(key, measure)
         if np.ndim(found):
             return np.asarray(found, dtype=np.float64)
         return found * (1.0 + 1e-6 * np.arange(self.seeds))
+
+    def _measured(self, key, measure):
+        """Return what is told of a measure, or what it measures in the records that are told."""
+        try:
+            return self._told(f"{key} {called(measure)}")
+        except KeyError:
+            return [measure(record) for record in self.records(key)]
 
     def mean(self, case, measure):
         return float(np.mean(self.values(case, measure)))

@@ -110,7 +110,7 @@ def test_the_text_of_a_whole_report_reads_declared_cases_only(key, monkeypatch):
     # they read packets
     for module, name, value in (
         (lgc, "holds", True),
-        (lgc.trees, "hops", [1]),
+        (lgc, "hops", [1]),
         (lgc, "side_by_side", ""),
     ):
         monkeypatch.setattr(module, name, lambda *_, value=value, **__: value)

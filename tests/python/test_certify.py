@@ -17,11 +17,11 @@ from tidegate import _native
 from tidegate.certify import certificate, controls
 from tidegate.certify.certificate import Certificate, Judged
 from tidegate.certify.conditions import FOLDER, SUITES, Limit, suite
-from tidegate.certify.measures import measure
 from tidegate.certify.pages import overview
 from tidegate.certify.verdicts import judge
 from tidegate.cli import app
 from tidegate.errors import UsageError
+from tidegate.results.measures import longest_loss
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -83,7 +83,7 @@ def test_an_overload_lasts_while_each_second_loses_much() -> None:
     dropped = np.array([lost.get(int(end), 0) for end in time])
     series = {"time_s": time, "data_arrived": arrived, "data_dropped": dropped}
     record = SimpleNamespace(ports=lambda port: series)
-    assert measure(cast("Any", record), "overload", "bottleneck") == 3.0
+    assert longest_loss("bottleneck", 0.1)(cast("Any", record)) == 3.0
 
 
 @pytest.mark.parametrize("name", SUITES)

@@ -65,14 +65,14 @@ def test_a_verdict_is_explained_from_the_sentence_to_both_numbers(key, short):
     # the claim: where it stands, and what it says
     assert said["claim"] == f"{claim.id} ({claim.kind}), {claim.where}"
     assert flat(f"{claim.metric}, {claim.scenario}: {claim.value}") in said["says"]
-    # the line of the table of checks, or that at which the function begins, and its name
-    path, line, name = re.match(r"(\S+\.py):(\d+) (\w+)", said["code"]).groups()
-    lines = Path(path).read_text(encoding="utf-8").splitlines()[int(line) - 1 :]
-    if name == "CHECKS":
-        assert lines[0].startswith(f'    "{short}": ')
+    # the row of the table of claims, or the function that it names
+    path, line = re.match(r"(\S+\.(?:csv|py)):(\d+) ", said["code"]).groups()
+    first = Path(path).read_text(encoding="utf-8").splitlines()[int(line) - 1]
+    if claim.check.startswith("by "):
+        assert first.startswith(f"def {claim.check.removeprefix('by ').partition('(')[0]}(")
     else:
-        assert lines[0].startswith("@claim")
-        assert next(each for each in lines if each.startswith("def ")).startswith(f"def {name}(")
+        assert first.startswith(f"{claim.id},")
+        assert path.endswith(f"{key}/claims.csv")
     # the settings, and the runs
     cases = study.checks[claim.id].cases
     named = re.findall(r"(\S+): scenarios/(\S+\.toml) of", said["settings"])

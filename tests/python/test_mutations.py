@@ -69,7 +69,7 @@ DQM = {
     ),
     "table1.pc_gt_pd": Row(
         "a packet-mode queue that knows no difference",
-        {"*/dt data_loss": 0.5, "*/dt *": 0.3, "* data_loss": 0.3, "* connection_loss": 0.6},
+        {"*/dt data_lost*": 0.5, "*/dt *": 0.3, "* data_lost*": 0.3, "* connection_loss": 0.6},
         {"*/gr3 connection_loss": 0.3},
     ),
     "fig5a.p3": Row("a P3 that falls with the load as G-RED does", KEPT, {"rho/1.2/p3 *": 9.0}),
@@ -298,7 +298,7 @@ QFCP = {
     "text.timeout": Row(
         "a window that grows back by one a round trip",
         {"* timeouts": 2.0, "*/qfcp *": 0.99, "*/tcp *": 0.3},
-        {"*/qfcp recovered": 0.4},
+        {"*/qfcp port_mean*": 0.4},
     ),
     "text.redundant": Row(
         "a sender that waits for the one ACK of a period",

@@ -140,8 +140,8 @@ TABLE = {
     ),
     "fig5.nc_gap": Row(
         "a gate that admits what completes",
-        {"* admitted(*": 900.0, "* completed(*": 50.0},
-        {"* admitted(*": 65.0},
+        {"* admissions(*": 900.0, "* completions(*": 50.0},
+        {"* admissions(*": 65.0},
     ),
     "fig5.gss_phases": Row(
         "a search that goes on as it began",
@@ -150,8 +150,8 @@ TABLE = {
     ),
     "fig5.gss_above": Row(
         "a fixed rate at which all complete",
-        {"* admitted(*": 150.0, "* completed(*": 100.0},
-        {"* admitted(*": 101.0},
+        {"* admissions(*": 150.0, "* completions(*": 100.0},
+        {"* admissions(*": 101.0},
     ),
     "fig5.cp_track": Row(
         "a CP that admits a third more than completes",
@@ -279,8 +279,8 @@ TABLE = {
     ),
     "text.spurt": Row(
         "a CP that admits without completions",
-        {"* completed(*start=125*": 120.0, "* admitted(*start=125*": 125.0, "*": 100.0},
-        {"* completed(*start=125*": 95.0},
+        {"* completions(*start=125*": 120.0, "* admissions(*start=125*": 125.0, "*": 100.0},
+        {"* completions(*start=125*": 95.0},
     ),
     "text.skew": Row(
         "an error that piles up: 5 % unseen early, 10 late",

@@ -1,7 +1,6 @@
 """The machinery that judges a paper: the rules of its verdicts, and a study from end to end."""
 
 import json
-import re
 import sys
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -15,16 +14,15 @@ from tidegate.errors import UsageError
 from tidegate.grid.executor import Executor
 from tidegate.grid.meter import Meter
 from tidegate.papers import claims as listed
-from tidegate.papers import perform, registry, verdicts
+from tidegate.papers import perform, verdicts
 from tidegate.papers.case import Case, OptimumSearch, Scale
-from tidegate.papers.check import Check
-from tidegate.papers.check_builders import Greater, Value, number, ordering, unchecked
 from tidegate.papers.check_results import Exact, Numbers, Ordering, Part, Unchecked
 from tidegate.papers.deviations import ClaimContext
 from tidegate.papers.deviations import read as read_deviations
 from tidegate.papers.folder import CaseFolder
 from tidegate.papers.report_text import measured, outline
 from tidegate.papers.request import PaperResult, Request, _line, needed
+from tidegate.papers.row_check import checks_of
 from tidegate.papers.runs import Runs
 from tidegate.papers.study import PaperStudy
 from tidegate.papers.verdicts import judge
@@ -241,10 +239,10 @@ TEMPLATE = """
 {# more #}
 {% endblock %}
 """
-CLAIMS = """id,where,scenario,metric,unit,value,kind,note
-toy.table1.rate,Table 1,small,completed,1/s,10,exact-number,
-toy.table1.better,Table 1,small,FCT,-,CP < none,ordering,
-toy.text.never,text,small,something,-,always,ordering,
+CLAIMS = """id,where,scenario,metric,unit,value,kind,note,of,measure,check
+toy.table1.rate,Table 1,small,completed,1/s,10,exact-number,,cp,completed_per_s,
+toy.table1.better,Table 1,small,FCT,-,CP < none,ordering,,*,fct_mean_s,none > cp
+toy.text.never,text,small,something,-,always,ordering,,,,not checked: a toy
 """
 DEVIATIONS = """
 [[deviation]]
@@ -265,19 +263,20 @@ def toy(tmp_path, monkeypatch):
     home = tmp_path / "code" / "toy_paper"
     (home / "scenarios").mkdir(parents=True)
     (home / "__init__.py").write_text("")
+    (home / "measures.py").write_text("")
     (home / "claims.csv").write_text(CLAIMS)
     (home / "deviations.toml").write_text(DEVIATIONS)
     (home / "report.md.j2").write_text(TEMPLATE)
     (home / "scenarios" / "small.toml").write_text(SCENARIO)
     monkeypatch.syspath_prepend(str(home.parent))
-    monkeypatch.delitem(sys.modules, "toy_paper", raising=False)
+    for name in ("toy_paper", "toy_paper.measures"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
     cases = {key: Case(key, "small.toml", (key,)) for key in ("none", "cp")}
 
     def fixed(rate):
         gate = f'{{ law = "fixed-rate", rate = "{rate:g}/s" }}'
         return Case(f"fixed/{rate:g}", "small.toml", (), (("port.bottleneck.gate", gate),))
 
-    fct = [Value(key, "fct_mean_s") for key in ("none", "cp")]
     return PaperStudy(
         key="toy",
         package="toy_paper",
@@ -285,11 +284,7 @@ def toy(tmp_path, monkeypatch):
         searches={"optimum": OptimumSearch("optimum", fixed, (4, 8, 12), 2, around=1)},
         keep=("size_bytes", "start_s", "closed_s"),
         title="A toy",
-        checks={
-            "toy.table1.rate": number(Value("cp", "completed_per_s")),
-            "toy.table1.better": ordering(Greater("FCT none > CP", *fct)),
-            "toy.text.never": unchecked("a toy"),
-        },
+        checks=checks_of(CLAIMS, "toy_paper", {}),
         pictures=(),
         scale=Scale(seeds=3, sensitive=("table1.rate",)),
     )
@@ -392,7 +387,7 @@ def test_the_report_names_each_claim_and_each_guess(toy, tmp_path):
 
 def test_a_text_of_its_own_is_in_the_report_and_its_runs_are_counted(toy, tmp_path):
     # one case, three seeds; the text reads none of them, and they are runs all the same
-    study = replace(toy, checks={"toy.text.never": unchecked("a toy")}, text_cases=("cp",))
+    study = replace(toy, text_cases=("cp",))
     text = "{% call section('Beyond') %}\nOf no claim, and no picture.\n{% endcall %}"
     (Path(str(toy.folder)) / "report.md.j2").write_text(TEMPLATE.replace("{# more #}", text))
     (Path(str(toy.folder)) / "claims.csv").write_text("\n".join(CLAIMS.splitlines()[::3]) + "\n")
@@ -502,63 +497,13 @@ def test_every_case_and_every_alternative_loads(study):
             study.document(meant[0].having(*other.settings)).load()
 
 
-@pytest.mark.parametrize("key", papers.there())
-def test_every_id_leads_to_a_line_that_names_it_and_says_what_is_checked(key):
-    study = papers.load(key)
-    assert set(study.sources) == {claim.id for claim in study.claims()}
-    texts = {}
-    for name, source in study.sources.items():
-        path, line = source.place
-        lines = texts.setdefault(path, path.read_text(encoding="utf-8").splitlines())
-        assert source.description.startswith(("Check", "Count", "Say")), name
-        short = name.partition(".")[2]
-        if source.called == "CHECKS":
-            assert lines[line - 1].startswith(f'    "{short}": '), f"{path}:{line}"
-            continue
-        # the id stands there, or the template that makes it with the values of the call
-        assert lines[line - 1].startswith("@claim"), f"{path}:{line}"
-        head = "".join(lines[line - 1 : line + 12])
-        templates = re.findall(r'@claim\(\s*"([^"]+)"', head)
-        assert short in [each.format_map(source.values) for each in templates[:1]], name
-
-
-def test_an_id_is_registered_once(tmp_path, monkeypatch):
-    home = tmp_path / "twice"
-    home.mkdir()
-    (home / "__init__.py").write_text("")
-    line = "from tidegate.papers.registry import claim\n@claim('a.{k}', of=(), k=(1, 2))\n"
-    (home / "one.py").write_text(f"{line}def one(runs, k):\n    'Check.'\n")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    assert list(registry.collect("toy", "twice")) == ["toy.a.1", "toy.a.2"]
-    (home / "two.py").write_text(f"{line}def two(runs, k):\n    'Check.'\n")
-    with pytest.raises(ValueError, match=r"toy\.a\.1 is registered twice"):
-        registry.collect("toy", "twice")
-
-
-def test_an_id_of_a_table_is_none_of_a_function(tmp_path, monkeypatch):
-    home = tmp_path / "listed"
-    home.mkdir()
-    (home / "__init__.py").write_text("")
-    line = "from tidegate.papers.check_builders import unchecked\n"
-    (home / "one.py").write_text(f'{line}CHECKS = {{\n    "a.1": unchecked("No."),\n}}\n')
-    monkeypatch.syspath_prepend(str(tmp_path))
-    found = registry.collect("toy", "listed")
-    assert found["toy.a.1"].place == (home / "one.py", 3)
-    assert found["toy.a.1"].description == "Say why it is not checked: No."
-    line = "from tidegate.papers.registry import claim\n@claim('a.1', of=())\n"
-    (home / "two.py").write_text(f"{line}def two(runs):\n    'Check.'\n")
-    with pytest.raises(ValueError, match=r"toy\.a\.1 is registered twice"):
-        registry.collect("toy", "listed")
-
-
-def test_a_finding_of_parts_becomes_an_ordering():
-    def found(runs, more):
-        """Check nothing."""
-        return {"a > b": [more, 2.0]}
-
-    check = registry.Registered(found, {"more": 3}, ("cp",)).check()
-    assert check == Check(("cp",), check.find)
-    assert check.find(None) == Ordering((Part("a > b", (3.0, 2.0)),))
+@pytest.mark.parametrize("study", STUDIES.values(), ids=STUDIES)
+def test_every_id_leads_to_a_line_that_says_what_is_checked(study):
+    for claim in study.claims():
+        check = study.checks[claim.id]
+        assert check.what.startswith(("Check", "Count", "Say")), claim.id
+        path, line = check.place
+        assert path.read_text(encoding="utf-8").splitlines()[line - 1], claim.id
 
 
 def test_a_folder_with_something_else_is_refused(toy, tmp_path):

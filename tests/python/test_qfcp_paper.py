@@ -9,7 +9,7 @@ import pytest
 
 from tidegate.papers import load
 from tidegate.papers.qfcp import measures
-from tidegate.papers.qfcp.cases import FLOWS, PROTOCOLS, TRANSPORTS
+from tidegate.papers.qfcp.cases import FLOWS, PHASES, PROTOCOLS, TRANSPORTS
 from tidegate.results.run_files import SavedRun
 
 STUDY = load("qfcp")
@@ -68,7 +68,7 @@ def record(tmp_path):
     tables = []
     for flow in range(4):
         rate = np.zeros(150)
-        for begin, end, active in measures.phases():
+        for begin, end, active in PHASES:
             if flow < active:
                 inside = (times > begin + 1e-6) & (times <= end + 1e-6)
                 rate[inside] = 45.0 / active
@@ -117,8 +117,8 @@ def test_jain_of_known_vectors():
 
 def test_a_flow_settles_when_it_stays_within_a_tenth_of_its_share(record):
     # windows of 0.3 s: the last with a bad sample ends 0.1 s after it
-    assert measures.settled(record, 2.0, 4.0, 2) == pytest.approx(0.6, abs=0.01)
-    assert measures.settled(record, 4.0, 6.0, 3) <= 0.1
+    assert measures.settled(2.0, 4.0, 2)(record) == pytest.approx(0.6, abs=0.01)
+    assert measures.settled(4.0, 6.0, 3)(record) <= 0.1
 
 
 def test_a_newcomer_is_held_against_the_first_flow(record):

@@ -10,7 +10,6 @@ import pytest
 from tidegate.papers import load
 from tidegate.papers.blitz import cases as blitz_cases
 from tidegate.papers.blitz import measures as blitz
-from tidegate.papers.blitz.checks import figures
 from tidegate.papers.dqm import cases as dqm_cases
 from tidegate.papers.dqm import measures as dqm
 from tidegate.results import run_output
@@ -126,9 +125,9 @@ def test_power_is_goodput_over_response_time(tmp_path):
 
 
 def test_a_curve_with_one_maximum_makes_no_detour():
-    assert figures._detour(np.array([1.0, 2.0, 4.0, 3.0, 1.0])) == 0.0
-    assert figures._detour(np.array([1.0, 4.0, 2.0, 3.0, 1.0])) == pytest.approx(0.25)
-    assert figures._detour(np.array([2.0, 1.0, 4.0])) == pytest.approx(0.25)
+    assert blitz.detour(np.array([[1.0, 2.0, 4.0, 3.0, 1.0]]).T) == 0.0
+    assert blitz.detour(np.array([[1.0, 4.0, 2.0, 3.0, 1.0]]).T) == pytest.approx(0.25)
+    assert blitz.detour(np.array([[2.0, 1.0, 4.0]]).T) == pytest.approx(0.25)
 
 
 def test_networks_fill_their_bottlenecks_and_know_their_products():

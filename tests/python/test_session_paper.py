@@ -75,7 +75,7 @@ def test_measures_of_flows(record):
 
 
 def test_measures_of_rates(record):
-    assert measures.completed(0.0, 50.0)(record) == pytest.approx(10.0)
+    assert measures.completions(0.0, 50.0)(record) == pytest.approx(10.0)
     assert measures.gap(20.0, 80.0)(record) == pytest.approx(0.2)  # 12 to 10
     # 27 ends counted from 54 to 57 s, in which 30 sessions ended
     assert measures.unseen_ends(54.0, 57.0)(record) == pytest.approx(0.1)
@@ -145,8 +145,8 @@ def test_the_command_judges_one_row_and_does_not_run_it_again(tmp_path):
     line = lines["session.table1.admit65.fct"]
     for words in (
         "session.table1.admit65.fct (exact-number), Table I",
-        "papers/session/checks/tables.py:",
-        "performance(rate=65, column='fct')",
+        "papers/session/claims.csv:",
+        "Check fct_mean_s of admit/65.",
         "scenarios/static.toml of tidegate.papers.session, port.bottleneck.gate",
         "2 runs, seeds 1 to 2, in",
         "paper     3.02 [s]",

@@ -195,7 +195,8 @@ def _judged(
 
     def values(tried: Control, measured: str, of: str) -> Floats:
         records = runs.records(name(condition, tried))
-        return np.array([measure(record, measured, of) for record in records])
+        expression = plan.suite.limits[measured].measure
+        return np.array([measure(record, expression, of) for record in records])
 
     measured = [
         judge(

@@ -22,6 +22,8 @@ class Limit:
     name: str
     says: str
     unit: str
+    measure: str = ""
+    """An expression of measures, with what the summary has of a class or of a port."""
     more_is_better: bool = False
     ratio: float | None = None
     points: float | None = None

@@ -2,7 +2,8 @@
 
 A paper is a package in this one that has a `claims.csv`. All have the same
 modules (`cases`, `measures`, `checks`, `figures`, `report_text`) and the same
-data (`claims.csv`, `deviations.toml`, `report.md.j2`, `scenarios/*.toml`).
+data (`claims.csv`, `deviations.toml`, `report.md.j2`, `scenarios/*.toml`). A row of
+`claims.csv` says how it is checked; `checks` has what no row can say.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from importlib.resources import files
 from importlib.util import find_spec
 
 from tidegate.errors import UsageError
-from tidegate.papers.registry import collect
+from tidegate.papers.row_check import checks_of
 from tidegate.papers.study import PaperStudy
 
 
@@ -40,30 +41,24 @@ def load(key: str) -> PaperStudy:
 
 def assembled(key: str, package: str) -> PaperStudy:
     """Return a paper from the modules of its package."""
-    cases, measures, figures, report_text = (
-        import_module(f"{package}.{role}")
-        for role in ("cases", "measures", "figures", "report_text")
+    cases, figures, report_text = (
+        import_module(f"{package}.{role}") for role in ("cases", "figures", "report_text")
     )
-    sources = collect(key, f"{package}.checks")
+    text = (files(package) / "claims.csv").read_text(encoding="utf-8")
+    searches = getattr(cases, "SEARCHES", {})
     return PaperStudy(
         key=key,
         package=package,
         cases=cases.CASES,
-        searches=getattr(cases, "SEARCHES", {}),
+        searches=searches,
         keep=cases.SCALE.keep,
         title=import_module(package).TITLE,
-        checks={name: source.check() for name, source in sources.items()},
+        checks=checks_of(text, package, cases.SETS, searches),
         pictures=figures.PICTURES,
-        names={
-            name: each
-            for module in (cases, measures, report_text)
-            for name, each in vars(module).items()
-            if not name.startswith("_")
-        },
+        names=report_text.TEMPLATE_NAMES,
         text_cases=report_text.TEXT_CASES,
         scale=cases.SCALE,
         choices=import_module(f"{package}.free_parameters").CHOICES
         if find_spec(f"{package}.free_parameters")
         else (),
-        sources=sources,
     )

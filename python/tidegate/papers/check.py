@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from tidegate.papers.check_results import CheckResult
     from tidegate.papers.runs import Runs
@@ -19,4 +20,6 @@ class Check:
     cases: tuple[str, ...]
     find: Callable[[Runs], CheckResult]
     what: str = ""
-    """In words, what is checked; empty where the docstring of its function says it."""
+    """In words, what is checked."""
+    place: tuple[Path, int] | None = None
+    """The file and the line that say so."""

@@ -19,6 +19,8 @@ KINDS = ("setup", "arithmetic", "exact-number", "approx-number", "ratio", "order
 SETUP_KINDS = ("setup", "arithmetic")
 """Kinds of claims that are not about behaviour; they are counted separately."""
 COLUMNS = ("id", "where", "scenario", "metric", "unit", "value", "kind", "note", "number")
+CHECKED = ("of", "measure", "check", "margin")
+"""Columns that say how a claim is checked (`row_check.py`); the columns above are the paper's."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,10 @@ class Claim:
     note: str = ""
     number_or_range: str = ""
     """The number, or the range `low..high`, that a text in `value` contains."""
+    of: str = ""
+    measure: str = ""
+    check: str = ""
+    margin: str = ""
 
     @property
     def expected(self) -> float | tuple[float, float] | None:
@@ -43,6 +49,11 @@ class Claim:
             return self.number
         low, dots, high = self.number_or_range.partition("..")
         return (float(low), float(high or "inf")) if dots else float(low)
+
+    @property
+    def within(self) -> float:
+        """The share by which the greater side of a comparison may be less."""
+        return float(self.margin or 0.0)
 
     @property
     def number(self) -> float | None:
@@ -68,7 +79,7 @@ class Claim:
 def read(text: str) -> list[Claim]:
     """Read a `claims.csv`; ValueError says what is wrong with it."""
     claims = [
-        Claim(*((row.get(name) or "").strip() for name in COLUMNS))
+        Claim(*((row.get(name) or "").strip() for name in COLUMNS + CHECKED))
         for row in csv.DictReader(io.StringIO(text))
     ]
     for claim in claims:

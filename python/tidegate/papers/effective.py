@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import ast
+import re
 import tomllib
 from functools import cached_property, reduce
 from operator import getitem
 from typing import TYPE_CHECKING, Any
 
 from tidegate.papers.check_results import Exact
+from tidegate.papers.expression import evaluated, parsed
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
     from tidegate.papers.paper import Paper
 
 FLOWS, PACKETS = 1000, 10
@@ -57,10 +62,26 @@ class Effective:
         return document.load().treated_differently(port, FLOWS)
 
 
-def alike(apart: int) -> str:
-    """Return the result of `treated_differently` as a sentence."""
+def stateless_port(
+    effective: Effective, cases: Mapping[str, str], kinds: Sequence[type] = (), most: int = 0
+) -> Exact:
+    """Return whether a port treats flows alike, and keeps few numbers whatever their count.
+
+    `kinds` are what the law keeps at a port, of which at most `most` numbers; `cases` have
+    words for what the port does in each.
+    """
+    apart = sum(effective.treated_differently(case, "bottleneck") for case in cases)
+    fields = [
+        name
+        for kind in kinds
+        for name in dir(kind)
+        if not name.startswith("_") and not callable(getattr(kind, name))
+    ]
+    numbers = f"{len(fields)} numbers a port; " if kinds else ""
     packets = f"{PACKETS * FLOWS:,} packets of {FLOWS:,} flows"
-    return f"{apart} of {packets} are treated differently when all belong to one flow"
+    alike = f"{apart} of {packets} are treated differently when all belong to one flow"
+    text = f"{numbers}under {', '.join(cases.values())} {alike}"
+    return Exact(text, apart == 0 and (0 < len(fields) <= most or not kinds))
 
 
 def rounded(value: float) -> Exact:
@@ -76,3 +97,46 @@ def amount(value: str | float) -> float:
         if value.endswith(unit):
             return float(value.removesuffix(unit)) * _UNITS[unit]
     raise ValueError(f"{value} has no known unit")
+
+
+def set_as(
+    effective: Effective, places: Iterable[tuple[str, str]], wanted: str = "", within: float = 0.0
+) -> Exact:
+    """Return what the scenarios of cases have, each different value once.
+
+    `places` are cases, and an expression of keys, or a text with such expressions in
+    angle brackets. Without `wanted` what is found is compared with the claim.
+    """
+    found = dict.fromkeys(_read(effective, case, text) for case, text in places)
+    try:
+        shown = "; ".join(sorted(found, key=float))
+    except ValueError:
+        shown = "; ".join(found)
+    return Exact(shown, shown == wanted if wanted else None, within)
+
+
+def _read(effective: Effective, case: str, text: str) -> str:
+    """Return what a scenario has for a text."""
+    document = effective.of(case)
+
+    def value(node: ast.expr) -> Any:  # noqa: ANN401  (a value of a document)
+        if isinstance(node, ast.Name):
+            return document[node.id]
+        if isinstance(node, ast.Attribute):
+            return value(node.value)[node.attr]
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+            return value(node.value)[node.slice.value]
+        raise ValueError(f"{ast.unparse(node)} is no key of a scenario")
+
+    def quantity(node: ast.expr) -> Any:  # noqa: ANN401  (a number, a word, or a table)
+        found = value(node)
+        try:
+            return amount(found) if isinstance(found, str | int | float) else found
+        except ValueError:
+            return found
+
+    def shown(expression: str) -> str:
+        found = evaluated(parsed(expression), quantity)
+        return found if isinstance(found, str) else f"{round(found, 9):g}"
+
+    return re.sub("<([^<>]*)>", lambda each: shown(each[1]), text) if "<" in text else shown(text)

@@ -68,14 +68,11 @@ def _unit(claim: Claim) -> str:
 
 
 def _code(study: PaperStudy, name: str) -> Iterator[str]:
-    if name not in study.sources:
-        yield "not registered under its id"
-        return
-    source = study.sources[name]
-    path, line = source.place
-    yield f"{display(path)}:{line} {source.called}"
-    if source.description:
-        yield source.description
+    check = study.checks[name]
+    if check.place is not None:
+        path, line = check.place
+        yield f"{display(path)}:{line}"
+    yield check.what
 
 
 def _settings(study: PaperStudy, runs: Runs, name: str) -> Iterator[str]:

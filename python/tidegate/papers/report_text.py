@@ -1,9 +1,8 @@
 """The text of a report: the template of a paper, and what it can call.
 
 A paper's `report.md.j2` has two blocks, `summary` and `sections`. It sees the
-functions of `Text`, the names of the paper's `cases.py`, `measures.py` and
-`report_text.py` (functions whose first parameter is `runs` are bound to the
-runs of the report), and `runs` itself.
+functions of `Text`, what the paper's `report_text.py` lists in `TEMPLATE_NAMES` (functions
+whose first parameter is `runs` are bound to the runs of the report), and `runs`.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
     from jinja2 import Environment
 
-    from tidegate.papers.runs import Measure, Runs
+    from tidegate.papers.runs import Runs
     from tidegate.papers.study import PaperStudy, PaperTable
     from tidegate.papers.verdicts import ClaimResult
 
@@ -71,6 +70,11 @@ def in_paper(result: ClaimResult) -> str:
     if isinstance(result.paper, float | int):
         return number(float(result.paper))
     return str(result.paper or result.claim.value)
+
+
+def named(*functions: Callable[..., object], **values: object) -> dict[str, object]:
+    """Return what a template can use: functions by their names, and values by given ones."""
+    return {each.__name__: each for each in functions} | values
 
 
 def good(result: ClaimResult) -> bool:
@@ -166,9 +170,12 @@ class Text:
             return [self.by_name[name] for name in names]
         return [each for each in self.results if not each.is_setup]
 
-    def mean(self, case: str, measure: Measure, scale: float = 1.0) -> str:
-        """Return a measure of a case, the mean over the seeds for which it is defined."""
-        value = scale * float(np.nanmean(self.runs.values(case, measure)))
+    def mean(self, case: str, measure: str, scale: float = 1.0) -> str:
+        """Return a measure of a case, the mean over the seeds for which it is defined.
+
+        `measure` is an expression, as in `claims.csv`.
+        """
+        value = scale * float(np.nanmean(self.runs.evaluated(case, measure)))
         return number(value) if np.isfinite(value) else "not all"
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache, cached_property
+from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeAlias, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tidegate.papers.effective import Effective
+from tidegate.papers.expression import evaluated, measure_of, parsed
+from tidegate.results.measures import Measure, measured
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -26,29 +28,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Parts = dict[str, NDArray[np.float64] | list[float]]
     """The differences of an ordering by the name of each part, one per seed."""
-
-Measure: TypeAlias = "str | Callable[[SavedRun], float]"
-"""The name of a measure of all flows in the summary, or a function of a run."""
-P = ParamSpec("P")
-
-
-def of_values(
-    function: Callable[Concatenate[SavedRun, P], float],
-) -> Callable[P, Callable[[SavedRun], float]]:
-    """Make a measure of a function of a run and further values, for any of these: `f(1.0)(run)`.
-
-    The same values give the same measure, so that what it measured is kept once.
-    """
-
-    @cache
-    def measure(*values: P.args, **named: P.kwargs) -> Callable[[SavedRun], float]:
-        def found(record: SavedRun) -> float:
-            return function(record, *values, **named)
-
-        found.__doc__ = function.__doc__
-        return found
-
-    return cast("Callable[P, Callable[[SavedRun], float]]", measure)
 
 
 class Runs:
@@ -136,9 +115,17 @@ class Runs:
         """Return a measure of a case, one value per seed; NaN where it is undefined."""
         key = case if isinstance(case, str) else case.key
         if (key, measure) not in self._values:
-            found = [_measured(record, self._used(measure)) for record in self.records(case)]
+            found = [measured(record, self._used(measure)) for record in self.records(case)]
             self._values[key, measure] = np.array(found, dtype=np.float64)
         return self._values[key, measure]
+
+    def evaluated(self, case: str, text: str) -> Floats:
+        """Return an expression of measures, as in `claims.csv`, of a case: one value per seed."""
+        package = self.paper.package
+        found: Floats = evaluated(
+            parsed(text), lambda node: self.values(case, measure_of(node, package))
+        )
+        return found
 
     def _used(self, measure: Measure) -> Measure:
         """Return a measure, or what replaces it: of the summary or of the paper, by name."""
@@ -215,15 +202,3 @@ def fill(wanted: Sequence[tuple[Runs, Sequence[str]]]) -> int:
             return total
         folder.make(missing)
         total += len(missing)
-
-
-def _measured(record: SavedRun, measure: Measure) -> float:
-    if isinstance(measure, str):
-        value = record.all[measure]
-        return float("nan") if value is None else float(value)
-    return float(measure(record))
-
-
-def paired(more: Sequence[float] | Floats, less: Sequence[float] | Floats) -> tuple[float, ...]:
-    """Return the differences, seed by seed."""
-    return tuple(float(a - b) for a, b in zip(more, less, strict=True))

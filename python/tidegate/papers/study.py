@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from tidegate.papers.case import ParameterSearch
     from tidegate.papers.check import Check
-    from tidegate.papers.registry import Source
     from tidegate.papers.runs import Runs
 
     Draw: TypeAlias = Callable[[Runs], Figure]
@@ -54,5 +53,3 @@ class PaperStudy(Paper):
     scale: Scale = field(default_factory=Scale)
     choices: tuple[ParameterSearch, ...] = ()
     """How settings that the paper does not give were chosen, in this order."""
-    sources: Mapping[str, Source] = field(default_factory=dict)
-    """Where each check comes from."""

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from tidegate.papers.case import Case, Scale
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tidegate.scenario.document import Setting
 
 PACKET, PAYLOAD = 500, 460
@@ -173,6 +175,25 @@ def _all() -> list[Case]:
     tail = ("port.bottleneck.queue", '{ law = "drop-tail" }')
     return cases + [_case(ref, 90, "blitz", step, TAIL, tail) for step in further]
 
+
+def _beside(one: str, other: str) -> tuple[tuple[str, str], ...]:
+    """Return the bottlenecks of two networks that have the same share, in the keys of cases."""
+    both = zip(NETS[one].bottlenecks(), NETS[other].bottlenecks(), strict=True)
+    return tuple((f"{one}/{mine}", f"{other}/{theirs}") for mine, theirs in both)
+
+
+SETS: dict[str, Sequence[object]] = {
+    "announced": tuple(f"{net.key}/{net.mbit}" for net in NETS.values()),
+    "beyond": tuple(f"{step:g}" for step in (*STEPS, OVERLOAD)),
+    "bottleneck": tuple(f"{net}/{mbit}" for net in PAPER for mbit in NETS[net].bottlenecks()),
+    "control": CONTROLS,
+    "network": tuple(f"{net}/{NETS[net].mbit}" for net in PAPER),
+    "sender": (("blitz", "blitz"), ("reno", "tcp")),
+    "step": tuple(f"{step:g}" for step in STEPS),
+    **{net: _beside(net, "ref") for net in ("fast", "small", "slow", "big", "tiny")},
+    "bigfast": _beside("bigfast", "big"),
+}
+"""Parts of the keys of cases, by the name that `claims.csv` has for them."""
 
 CASES = {case.key: case for case in _all()}
 

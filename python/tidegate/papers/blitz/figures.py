@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from tidegate.papers.runs import Floats, Measure, Runs
+    from tidegate.papers.runs import Floats, Runs
+    from tidegate.results.measures import Measure
 
 HUES = (PALETTE[4], PALETTE[5], PALETTE[0])
 STYLES = {"blitz": "-", "reno": "--"}

@@ -6,14 +6,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tidegate.papers.blitz.cases import CONTROLS, NETS, OVERLOAD, STEPS, WARMUP_S, key, keys
-from tidegate.papers.runs import of_values
+from tidegate.papers.blitz.cases import NETS, STEPS, WARMUP_S, key
+from tidegate.results.measures import jain, of_port, of_values
 
 if TYPE_CHECKING:
-    from tidegate.papers.runs import Floats, Measure, Runs
+    from tidegate.papers.runs import Floats, Runs
+    from tidegate.results.measures import Measure
     from tidegate.results.run_files import SavedRun
 
 SHOWN = {"blitz": "Blitz", "reno": "TCP"}
+utilisation = of_port("bottleneck", "utilisation")
+"""The share of the time in which the bottleneck sends."""
 SHORT_B, LONG_B = 40_000.0, 200_000.0
 """Up to the one a file of the Pareto mix counts as short, above the other as long; the least
 that there is has 33 kB."""
@@ -48,16 +51,11 @@ def power(record: SavedRun) -> float:
     return found if np.isfinite(found) else 0.0
 
 
-def utilisation(record: SavedRun) -> float:
-    """Return the share of the time in which the bottleneck sends."""
-    return float(record.port("bottleneck")["utilisation"])
-
-
 def fairness(record: SavedRun) -> float:
     """Return Jain's index of the rates that the files got, of those received."""
     sizes, times = _done(record)
     rates = sizes / times
-    return float(np.sum(rates) ** 2 / (rates.size * np.sum(rates**2))) if rates.size else 0.0
+    return jain(rates)
 
 
 @of_values
@@ -75,23 +73,9 @@ def curve(
     return np.array([runs.values(key(net, mbit, control, step, kind), measure) for step in STEPS])
 
 
-def overload(
-    runs: Runs, net: str, mbit: int, control: str, measure: Measure = power, kind: str = ""
-) -> Floats:
-    """Return a measure in overload, for each seed."""
-    return runs.values(key(net, mbit, control, OVERLOAD, kind), measure)
-
-
 def peak(runs: Runs, net: str, mbit: int, control: str, kind: str = "") -> Floats:
     """Return the maximum power for each seed."""
     return np.asarray(curve(runs, net, mbit, control, power, kind).max(axis=0), dtype=np.float64)
-
-
-def at_peak(runs: Runs, net: str, mbit: int, control: str, measure: Measure) -> Floats:
-    """Return a measure at the arrival rate of the maximum power, for each seed."""
-    places = curve(runs, net, mbit, control).argmax(axis=0)
-    values = curve(runs, net, mbit, control, measure)
-    return np.array([values[place, seed] for seed, place in enumerate(places)])
 
 
 def advantage(runs: Runs, net: str, mbit: int, kind: str = "", over: str = "reno") -> Floats:
@@ -101,25 +85,24 @@ def advantage(runs: Runs, net: str, mbit: int, kind: str = "", over: str = "reno
     )
 
 
-def of_nets(*nets: str) -> tuple[str, ...]:
-    """Return the cases of some networks, at all their bottlenecks."""
-    return tuple(
-        case
-        for net in nets
-        for mbit in NETS[net].bottlenecks()
-        for control in CONTROLS
-        for case in keys(net, mbit, control)
-    )
-
-
 def pairs(one: str, other: str) -> list[tuple[int, int]]:
     """Return the bottlenecks of two networks that have the same share."""
     return list(zip(NETS[one].bottlenecks(), NETS[other].bottlenecks(), strict=True))
 
 
-def gaps(one: str, other: str, runs: Runs) -> list[tuple[str, Floats, Floats]]:
-    """Return the advantage in two networks, at each share of the bottleneck."""
-    return [
-        (f"bottleneck {mine}", advantage(runs, one, mine), advantage(runs, other, theirs))
-        for mine, theirs in pairs(one, other)
-    ]
+def _detour(values: Floats) -> float:
+    """Return the largest fall before the maximum, or rise after it, relative to the maximum."""
+    top = int(np.argmax(values))
+    falls = np.maximum.accumulate(values[: top + 1]) - values[: top + 1]
+    after = values[top:]
+    rises = after - np.minimum.accumulate(after)
+    return float(max(np.max(falls), np.max(rises)) / values[top])
+
+
+def detour(curves: Floats) -> Floats:
+    """Return how far a curve over several cases is from one with a single maximum, by seed."""
+    return np.array([_detour(each) for each in curves.T])
+
+
+OVER_CASES = {"detour": detour}
+"""Functions of a measure of several cases, for `claims.csv`."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from tidegate.papers.blitz.cases import CONTROLS, NETS, READ, READINGS, keys
 from tidegate.papers.blitz.measures import advantage, peak
-from tidegate.papers.report_text import number
+from tidegate.papers.report_text import named, number
 
 if TYPE_CHECKING:
     from tidegate.papers.runs import Runs
@@ -57,3 +57,7 @@ def maxima(runs: Runs, net: str, mbit: int, kind: str = "") -> str:
     """Return the ratio of the maximum power of Blitz and of TCP, and log10 of both."""
     logs = [np.log10(np.mean(peak(runs, net, mbit, each, kind))) for each in CONTROLS]
     return f"**{gain(runs, net, mbit, kind)}** ({logs[0]:.2f}, {logs[1]:.2f})"
+
+
+TEMPLATE_NAMES = named(near_maxima, gain, maxima, MAXIMA=MAXIMA, NETS=NETS, READ=READ)
+"""What the template of the report uses."""

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from tidegate.papers.case import Case, Scale
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tidegate.scenario.document import Setting
 
 CAPACITY_BPS = 100_000.0
@@ -93,6 +95,17 @@ def _all() -> list[Case]:
     cases += [_provision(start, share) for start in STARTS for share in SHARES]
     return cases
 
+
+SETS: dict[str, Sequence[object]] = {
+    "congested": tuple(f"{rho:g}" for rho in CONGESTED),
+    "light": LIGHT,
+    "line": tuple(f"{rho:g}" for rho in (1.0, *CONGESTED)),
+    "policy": POLICIES,
+    "ratio": RATIOS,
+    "red": REDS,
+    "rho": tuple(f"{rho:g}" for rho in RHOS),
+}
+"""Parts of the keys of cases, by the name that `claims.csv` has for them."""
 
 CASES = {case.key: case for case in _all()}
 

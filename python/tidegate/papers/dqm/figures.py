@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from tidegate.papers.runs import Measure, Runs
+    from tidegate.papers.runs import Runs
+    from tidegate.results.measures import Measure
 
 HUES = {
     policy: PALETTE[place]

@@ -6,15 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tidegate.papers.dqm.cases import CONGESTED, POLICIES, at
-from tidegate.papers.runs import of_values
+from tidegate.results.measures import data_lost, of_class, of_values
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
-    from tidegate.papers.runs import Floats, Measure, Runs
+    from tidegate.papers.runs import Floats
     from tidegate.results.run_files import SavedRun
 
 RTX, N, DONE = "retransmitted_packets", "open_mean", "completed_per_s"
@@ -79,10 +76,14 @@ def third_latency(record: SavedRun) -> float:
     return float(found["open_mean"] * record.summary["duration_s"] / found["admitted"])
 
 
-def data_loss(record: SavedRun) -> float:
-    """Return P_d: the share of data packets that the bottleneck lost."""
-    port = record.port("bottleneck")
-    return float(port["data_dropped"] / port["data_arrived"])
+data_loss = data_lost("bottleneck")
+"""P_d: the share of data packets that the bottleneck lost."""
+upstream_waste = data_lost("link2")
+"""The share of data that the second link lost after the first had carried it.
+
+The second queue does not tell its two classes apart, so that its loss of data
+is that of the flows which come over the first link.
+"""
 
 
 def connection_loss(record: SavedRun) -> float:
@@ -129,25 +130,9 @@ def never_finished(record: SavedRun) -> float:
     return float(record.all["open"] / record.all["admitted"])
 
 
-def upstream_waste(record: SavedRun) -> float:
-    """Return the share of data that the second link lost after the first had carried it.
-
-    The second queue does not tell its two classes apart, so that its loss of data
-    is that of the flows which come over the first link.
-    """
-    port = record.port("link2")
-    return float(port["data_dropped"] / port["data_arrived"])
-
-
 def most_waiting(record: SavedRun) -> float:
     """Return the most packets that waited at once, connection packets included."""
     return float(np.max(record.ports("bottleneck")["queue_packets"]))
-
-
-@of_values
-def of_class(record: SavedRun, name: str, measure: str) -> float:
-    """Return a measure of the summary for one class of flows."""
-    return float(record.traffic(name)[measure])
 
 
 def longest_pause(record: SavedRun) -> float:
@@ -166,26 +151,3 @@ def longest_gap(times: NDArray[np.float64], end: float) -> float:
 SHORT, LONG = throughput_of(0), throughput_of(1)
 LATENCY, AGAIN = third_latency, of_class("third", RTX)
 FINISHED_LATENCY = of_class("third", FINISHED_D)
-
-
-def mean_over(
-    runs: Runs, policy: str, measure: Measure, rhos: Sequence[float] = CONGESTED
-) -> Floats:
-    """Return a measure of a policy, averaged over loads, for each seed."""
-    values = np.array([runs.values(at(rho, policy), measure) for rho in rhos])
-    return np.asarray(values.mean(axis=0), dtype=np.float64)
-
-
-def more(
-    runs: Runs, measure: Measure, high: str, low: str, factor: float = 1.0
-) -> tuple[str, Floats]:
-    """Return that one policy has more of a measure than `factor` times another, above rho 1."""
-    top, bottom = mean_over(runs, high, measure), mean_over(runs, low, measure)
-    times = "" if factor == 1.0 else f"{factor:g} "
-    text = f"{SHOWN[high]} > {times}{SHOWN[low]} ({np.mean(top):.3g} to {np.mean(bottom):.3g})"
-    return text, top - factor * bottom
-
-
-def above(policies: Sequence[str] = POLICIES, rhos: Sequence[float] = CONGESTED) -> tuple[str, ...]:
-    """Return the cases of policies at loads, those above 1 if no other are named."""
-    return tuple(at(rho, policy) for rho in rhos for policy in policies)

@@ -8,11 +8,11 @@ import numpy as np
 
 from tidegate.papers.dqm.cases import RATIOS, TRIED, TRIED_RHOS, at, two
 from tidegate.papers.dqm.measures import TABLE1, longest_pause, most_waiting
-from tidegate.papers.report_text import number
+from tidegate.papers.report_text import named, number
 from tidegate.papers.study import PaperTable
 
 if TYPE_CHECKING:
-    from tidegate.papers.runs import Measure, Runs
+    from tidegate.papers.runs import Runs
 
 TEXT_CASES = (
     *(at(1.2, policy) for policy in TABLE1),
@@ -30,9 +30,9 @@ def printed(runs: Runs, name: str) -> str:
     return runs.paper.claim(name).value
 
 
-def percent_of_red(runs: Runs, measure: Measure) -> str:
+def percent_of_red(runs: Runs, measure: str) -> str:
     """Return a latency under P3 at rho 1.6 in per cent of that under G-RED."""
-    both = (runs.values(at(1.6, policy), measure) for policy in ("p3", "gr2"))
+    both = (runs.evaluated(at(1.6, policy), measure) for policy in ("p3", "gr2"))
     dual, red = both
     return number(100.0 * float(np.mean(dual / red)))
 
@@ -69,3 +69,16 @@ TABLE_2 = PaperTable(
         ("retransmitted packets", ("dqm.table2.gred.rtx", "dqm.table2.p3.rtx")),
     ),
 )
+
+TEMPLATE_NAMES = named(
+    at,
+    printed,
+    percent_of_red,
+    longest_wait,
+    longest,
+    longest_mixed,
+    TABLE1=TABLE1,
+    TABLE_1=TABLE_1,
+    TABLE_2=TABLE_2,
+)
+"""What the template of the report uses."""

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from tidegate.papers.case import Case, Scale
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tidegate.scenario.document import Setting
 
 EXPERIMENTS = ("1", "1b", "2", "3")
@@ -137,6 +139,9 @@ def _all() -> list[Case]:
 
 
 CASES = {case.key: case for case in _all()}
+
+SETS: dict[str, Sequence[object]] = {"experiment": EXPERIMENTS}
+"""Parts of the keys of cases, by the name that `claims.csv` has for them."""
 
 SCALE = Scale(
     seeds=10,

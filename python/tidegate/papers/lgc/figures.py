@@ -24,9 +24,8 @@ from tidegate.papers.lgc.cases import (
     moved,
     rate,
 )
-from tidegate.papers.lgc.crowds import above_permitted
+from tidegate.papers.lgc.measures import above_permitted, hops, upstream_mb
 from tidegate.papers.lgc.outcomes import holds
-from tidegate.papers.lgc.trees import hops, upstream_mb
 from tidegate.papers.plots import horizontal_bars, legend, legend_above, panels, statistics, ticks
 from tidegate.papers.study import PaperPicture
 from tidegate.show.style import GREY, PALETTE
@@ -37,7 +36,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from tidegate.papers.runs import Measure, Runs
+    from tidegate.papers.runs import Runs
+    from tidegate.results.measures import Measure
     from tidegate.results.run_files import SavedRun
 
 QUEUE, AVERAGE, TRIGGER = PALETTE[4], PALETTE[0], PALETTE[1]

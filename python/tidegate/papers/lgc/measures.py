@@ -6,13 +6,14 @@ import tomllib
 from collections import Counter
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
+from tidegate import _native
 from tidegate.papers.effective import amount
-from tidegate.papers.runs import of_values
+from tidegate.results.measures import of_values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -98,6 +99,12 @@ def found(record: SavedRun) -> list[Look]:
 def triggers(record: SavedRun) -> float:
     """Return how often LGC was triggered."""
     return float(len(looks(record)))
+
+
+def only_found(record: SavedRun) -> float:
+    """Return the number of the one source that is filtered; 0: nobody is, -1: several are."""
+    origins = {look.origin for look in found(record)}
+    return float(max(origins, default="s0")[1:]) if len(origins) < 2 else -1.0
 
 
 @of_values
@@ -349,3 +356,145 @@ def others_done_s(record: SavedRun) -> float:
     tcp = [number for number, each in enumerate(classes.values()) if "tcp" in each["transport"]]
     ends = [flows["data_done_s"][flows["class"] == number] for number in tcp]
     return float(max((each.max() if each.size else np.inf) for each in ends))
+
+
+def before_the_greedy(record: SavedRun) -> float:
+    """Return the largest average before a packet of a greedy source of experiment 3 comes."""
+    came = arrivals(record)
+    first = came.filter(pl.col("origin").is_in(["s1", "s3"]))["time_s"].head(1).item()
+    return float(came.filter(pl.col("time_s") < first)["avg_queue_packets"].max())  # type: ignore[arg-type]
+
+
+# one connection that does not give way among many that do
+
+EVERY = 20
+"""One in this many arrivals is examined."""
+WARM_UP_S = 20.0
+
+
+class Queue(NamedTuple):
+    """The queue at one arrival each: of the greedy one, of all, how many there are, the average."""
+
+    greedy: Floats
+    packets: Floats
+    connections: Floats
+    average: Floats
+
+
+@cache
+def queue_of_many(record: SavedRun) -> Queue:
+    """Return who held the queue; the greedy connection is the one most packets come from."""
+    came = arrivals(record)
+    names, origins = np.unique(came["origin"].to_numpy(), return_inverse=True)
+    greedy = int(np.argmax(np.bincount(origins, minlength=names.size)))
+    taken = came["fate"].to_numpy() == "queued"
+    queued = origins[taken]
+    # how many were taken before each arrival: the queue is the last of them, first in, first out
+    before = np.cumsum(taken) - taken
+    times, waiting = came["time_s"].to_numpy(), came["queue_packets"].to_numpy().astype(int)
+    average = came["avg_queue_packets"].to_numpy()
+    rows = []
+    for place in range(0, times.size, EVERY):
+        if times[place] < WARM_UP_S or waiting[place] == 0:
+            continue
+        end = before[place]
+        inside = queued[end - waiting[place] : end]
+        rows.append(
+            (np.sum(inside == greedy), waiting[place], np.unique(inside).size, average[place])
+        )
+    columns = np.array(rows, dtype=np.float64).T if rows else np.zeros((4, 0))
+    return Queue(*columns)
+
+
+def above_permitted(record: SavedRun) -> float:
+    """Return how many times what it may hold the greedy one holds, on average."""
+    found = queue_of_many(record)
+    permitted = np.array(
+        [_native.lgc_permissible_percent(int(each)) / 100 for each in found.connections]
+    )
+    return float(np.mean(found.greedy / found.packets / permitted))
+
+
+def _further(record: SavedRun, *, above: bool) -> float:
+    """Return how many packets more the greedy one holds than another does, by the average queue."""
+    found = queue_of_many(record)
+    several = found.connections > 1
+    over = found.average > scenario(record)["port"]["bottleneck"]["queue"]["max_th"]
+    chosen = several & (over if above else ~over)
+    if not chosen.any():
+        return float("nan")
+    others = (found.packets - found.greedy)[chosen] / (found.connections[chosen] - 1)
+    return float(np.mean(found.greedy[chosen] - others))
+
+
+def disparity_above(record: SavedRun) -> float:
+    """Return it while the average is above max_th."""
+    return _further(record, above=True)
+
+
+def disparity_below(record: SavedRun) -> float:
+    """Return it while the average is not above max_th."""
+    return _further(record, above=False)
+
+
+def taken_share(record: SavedRun) -> float:
+    """Return the share of what arrived that the greedy one sent."""
+    mine = record.traffic("greedy")["delivered_bytes"]
+    return float(mine / record.all["delivered_bytes"])
+
+
+def carried(record: SavedRun) -> float:
+    """Return what the link carried of the greedy host, Mbit/s."""
+    delivered = record.traffic("greedy").get("delivered_bytes")
+    return float("nan") if delivered is None else float(delivered) * 8 / 110e6
+
+
+# the network of a hundred nodes: how far filters go, and what is carried for nothing
+
+FIRST_LEAF = 16
+"""Routers 16 to 31 have the hosts; the parent of router n is n // 2, that of 1 the server."""
+LEVELS = 5
+
+
+def upstream_mb(record: SavedRun) -> float:
+    """Return how much the links between routers carried towards the server, in MB."""
+    links = scenario(record)["topology"]["links"]
+    seconds = amount(str(scenario(record)["duration"]))
+    bits = sum(
+        record.port(name)["utilisation"] * amount(link["rate"]) * seconds
+        for name, link in links.items()
+        if name.startswith("up")
+    )
+    return float(bits) / 8e6
+
+
+def delivered_mb(record: SavedRun) -> float:
+    """Return how much the congested link carried, in MB."""
+    rate = amount(scenario(record)["topology"]["links"]["last"]["rate"])
+    seconds = amount(str(scenario(record)["duration"]))
+    return float(record.port("last")["utilisation"] * rate * seconds) / 8e6
+
+
+def filtering_routers(record: SavedRun) -> dict[int, list[int]]:
+    """Return the routers that filtered a node, from the server on, by the number of the node."""
+    found: dict[int, list[int]] = {}
+    for router in range(1, 2 * FIRST_LEAF):
+        port = "last" if router == 1 else f"up{router}"
+        events = record.events(port)
+        for phase, node in zip(events["phase"], events["set"], strict=True):
+            if phase in ("filter", "first-hop") and router not in found.setdefault(int(node), []):
+                found[int(node)].append(router)
+    return found
+
+
+def hops(record: SavedRun) -> Floats:
+    """Return how many filters went 0, 1, 2 ... hops up from the congested router."""
+    counts = np.zeros(LEVELS)
+    for routers in filtering_routers(record).values():
+        counts[max(routers).bit_length() - 1] += 1
+    return counts
+
+
+def caught(record: SavedRun) -> float:
+    """Return how many hosts were filtered."""
+    return float(len(filtering_routers(record)))

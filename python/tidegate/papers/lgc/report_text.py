@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tidegate.papers.lgc import trees
 from tidegate.papers.lgc.cases import (
     AGAINST,
     EXPERIMENTS,
@@ -18,13 +17,13 @@ from tidegate.papers.lgc.cases import (
     moved,
     rate,
 )
+from tidegate.papers.lgc.measures import hops
 from tidegate.papers.lgc.outcomes import holds
 from tidegate.papers.lgc.processes import side_by_side
-from tidegate.papers.runs import of_values
+from tidegate.papers.report_text import named
 
 if TYPE_CHECKING:
     from tidegate.papers.runs import Runs
-    from tidegate.results.run_files import SavedRun
 
 HARD = (
     "exp1.identified",
@@ -64,18 +63,21 @@ def processes(runs: Runs, *, found: bool = False) -> str:
 
 def first_hop_percent(runs: Runs) -> float:
     """Return which share of the filters that moved reached the first hop of their host."""
-    far = np.mean([trees.hops(record) for record in runs.records("tree/mobile")], axis=0)
+    far = np.mean([hops(record) for record in runs.records("tree/mobile")], axis=0)
     return 100 * float(far[-1] / far.sum()) if far.sum() else 0.0
 
 
-@of_values
-def of_class(record: SavedRun, name: str, field: str) -> float:
-    """Return the measure that is a field of the summary of a class; NaN where it is undefined."""
-    value = record.traffic(name)[field]
-    return float("nan") if value is None else float(value)
-
-
-def carried(record: SavedRun) -> float:
-    """Return what the link carried of the greedy host, Mbit/s."""
-    delivered = record.traffic("greedy").get("delivered_bytes")
-    return float("nan") if delivered is None else float(delivered) * 8 / 110e6
+TEMPLATE_NAMES = named(
+    moved,
+    runs_that_hold,
+    processes,
+    first_hop_percent,
+    AGAINST=AGAINST,
+    EXPERIMENTS=EXPERIMENTS,
+    FILTERS=FILTERS,
+    GATED=GATED,
+    HARD=HARD,
+    RATES=RATES,
+    TREE=TREE,
+)
+"""What the template of the report uses."""

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from tidegate.papers.case import Case, Scale
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 PROTOCOLS = ("qfcp", "rcp", "xcp", "tcp", "vcp")
 FLOWS: dict[str, tuple[str, ...]] = {"fct": ("web",), "lossy": ("f1",)}
@@ -169,6 +174,15 @@ def _beyond() -> dict[str, Case]:
     cases += [_case(f"halved/{n}", "rtt", (*protocol(n, "rtt"), halved)) for n in ("qfcp", "xcp")]
     return {case.key: case for case in cases}
 
+
+JOINS, LEAVES = (2.0, 4.0, 6.0), (8.0, 10.0, 12.0)
+"""When flows of Figure 2 join and leave."""
+PHASES = tuple(
+    zip((0.0, *JOINS, *LEAVES), (*JOINS, *LEAVES, 14.0), (1, 2, 3, 4, 3, 2, 1), strict=True)
+)
+"""Begin, end and number of flows between two changes of Figure 2."""
+SETS: dict[str, Sequence[object]] = {"loss": LOSSES, "phase": PHASES}
+"""Parts of the keys of cases, by the name that `claims.csv` has for them."""
 
 CASES = _of_the_paper() | _parts() | _beyond()
 

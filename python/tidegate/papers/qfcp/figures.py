@@ -9,14 +9,16 @@ import numpy as np
 from tidegate.papers.panels import MARKS
 from tidegate.papers.plots import horizontal_bars, legend, panels, statistics, ticks
 from tidegate.papers.qfcp import measures as m
-from tidegate.papers.qfcp.cases import BETAS, FOUR, LOSSES, fct, lossy
+from tidegate.papers.qfcp.cases import BETAS, FOUR, LOSSES, PHASES, fct, lossy
 from tidegate.papers.study import PaperPicture
+from tidegate.results.measures import jain
 from tidegate.show.style import GREY, PALETTE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from tidegate.papers.runs import Measure, Runs
+    from tidegate.papers.runs import Runs
+    from tidegate.results.measures import Measure
 
 COLOURS = {
     "qfcp": PALETTE[1],
@@ -66,7 +68,7 @@ def _figure2(runs: Runs) -> Figure:
         times, rates = m.throughputs(record, 4)
         for flow in range(4):
             top.plot(times, rates[flow], lw=1.1, color=PALETTE[flow + 1], label=f"flow {flow + 1}")
-        for begin, end, active in m.phases():
+        for begin, end, active in PHASES:
             top.plot([begin, end], [45 / active] * 2, "-", color="black", lw=0.6)
         below.plot(times, record.ports("middle")["utilisation"], color=COLOURS[name], lw=1.1)
         top.set(title=f"{NAMES[name]}: throughput", ylim=(0, 50))
@@ -99,7 +101,7 @@ def _figure3(runs: Runs) -> Figure:
     # the first three lie on each other: rings around a dot
     for name, size in zip(TRIPS, (11, 7, 3, 5), strict=True):
         each = [m.mean_rates(record, 10, 20.0, 60.0) for record in runs.records(f"rtt/{name}")]
-        index = np.mean([m.jain(one) for one in each])
+        index = np.mean([jain(one) for one in each])
         means.plot(
             40 + 20 * np.arange(10),
             np.mean(each, axis=0),

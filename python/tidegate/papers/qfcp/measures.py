@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tidegate.papers.runs import of_values
+from tidegate.papers.qfcp.cases import JOINS, PHASES
+from tidegate.results.measures import SLACK, jain, of_values, port_mean, within
 
 if TYPE_CHECKING:
     from tidegate.papers.runs import Floats, Runs
@@ -15,11 +16,14 @@ if TYPE_CHECKING:
 PAYLOAD, PACKET = 960.0, 1000.0
 CAPACITY_BPS = 150e6
 """The rate of the bottleneck of Figure 1."""
+drained = port_mean("bottleneck", "queue_mean_packets", 5.0, 7.0)
+"""The mean queue in the two seconds after the crowd came, in packets."""
+recovered = port_mean("middle", "utilisation", 31.3, 32.3)
+"""The utilisation from 0.3 to 1.3 s after an outage that ends at 31 s."""
 SHORT = 100
 """Packets up to which a flow is short (Figure 1 (b) looks closely at some hundred)."""
 BINS = np.unique(np.round(np.geomspace(5, 3000, 33)))
 """Bounds of the bins of sizes, in packets."""
-JOINS, LEAVES = (2.0, 4.0, 6.0), (8.0, 10.0, 12.0)
 
 
 def packets(record: SavedRun) -> tuple[Floats, Floats, Floats]:
@@ -71,20 +75,6 @@ def oscillation(record: SavedRun) -> float:
     return float(np.mean(steps))
 
 
-def finished(record: SavedRun) -> float:
-    """Return the number of flows that finished."""
-    return float(record.all["completed"])
-
-
-@of_values
-def lost(record: SavedRun, port: str) -> float:
-    """Return how many packets a port lost."""
-    return float(sum(record.port(port)["drops"].values()))
-
-
-lost_at_bottleneck = lost("bottleneck")
-
-
 def penalty(record: SavedRun) -> float:
     """Return by how much flows with losses take longer than others of their size (up to 100)."""
     size, fct, again = packets(record)
@@ -125,23 +115,36 @@ def throughputs(record: SavedRun, flows: int) -> tuple[Floats, Floats]:
 def mean_rates(record: SavedRun, flows: int, start: float, end: float) -> Floats:
     """Return each flow's mean throughput between two instants (Mbit/s)."""
     times, rates = throughputs(record, flows)
-    inside = (times > start + 1e-6) & (times <= end + 1e-6)
+    inside = within(times, start, end, SLACK)
     return np.asarray(rates[:, inside].mean(axis=1))
 
 
-def jain(rates: Floats) -> float:
-    """Return Jain's index."""
-    squares = float(np.sum(rates**2))
-    return float(np.sum(rates)) ** 2 / (rates.size * squares) if squares else 0.0
+SHARE = 4.5
+"""A tenth of 45 Mbit/s."""
+
+
+def _late_rates(record: SavedRun) -> Floats:
+    return mean_rates(record, 10, 20.0, 60.0)
 
 
 def fair(record: SavedRun) -> float:
     """Return Jain's index of the ten flows' mean throughput from 20 s on."""
-    return jain(mean_rates(record, 10, 20.0, 60.0))
+    return jain(_late_rates(record))
 
 
-THRESHOLDS = (0.90, 0.95, 0.98)
-"""Values of Jain's index above which shares are fair: the paper has no number."""
+def furthest_off(record: SavedRun) -> float:
+    """Return by which share of it one of the ten flows is furthest from its share, from 20 s on."""
+    return float(np.max(np.abs(_late_rates(record) / SHARE - 1.0)))
+
+
+def largest_rate(record: SavedRun) -> float:
+    """Return what the fastest of the ten flows gets, from 20 s on, Mbit/s."""
+    return float(np.max(_late_rates(record)))
+
+
+def smallest_rate(record: SavedRun) -> float:
+    """Return what the slowest of them gets."""
+    return float(np.min(_late_rates(record)))
 
 
 @of_values
@@ -169,10 +172,11 @@ def head_start(record: SavedRun) -> float:
 
 def bias(record: SavedRun) -> float:
     """Return the correlation of throughput and round trip over the ten flows, from 20 s on."""
-    rates = mean_rates(record, 10, 20.0, 60.0)
+    rates = _late_rates(record)
     return float(np.corrcoef(np.arange(10), rates)[0, 1])
 
 
+@of_values
 def settled(record: SavedRun, when: float, end: float, active: int) -> float:
     """Return how long after a change all active flows are within 10 % of their share, for good.
 
@@ -187,20 +191,13 @@ def settled(record: SavedRun, when: float, end: float, active: int) -> float:
     return float(wrong[-1] - when) if wrong.size else 0.0
 
 
-def phases() -> list[tuple[float, float, int]]:
-    """Return begin, end and number of flows between two changes of Figure 2."""
-    marks = (0.0, *JOINS, *LEAVES, 14.0)
-    counts = (1, 2, 3, 4, 3, 2, 1)
-    return list(zip(marks[:-1], marks[1:], counts, strict=True))
-
-
 def utilisation(record: SavedRun, after: float = 0.5) -> float:
     """Return the mean utilisation of Figure 2, without so many seconds behind each change."""
     table = record.ports("middle")
     times = table["time_s"]
     inside = np.zeros(times.size, dtype=bool)
-    for begin, end, _ in phases():
-        inside |= (times > begin + after + 1e-6) & (times <= end + 1e-6)
+    for begin, end, _ in PHASES:
+        inside |= within(times, begin + after, end, SLACK)
     return float(np.mean(table["utilisation"][inside]))
 
 
@@ -209,7 +206,7 @@ def newcomer(record: SavedRun) -> float:
     times, rates = throughputs(record, 4)
     found = []
     for place, when in enumerate(JOINS, 1):
-        inside = (times > when + 0.1 + 1e-6) & (times <= when + 0.4 + 1e-6)
+        inside = within(times, when + 0.1, when + 0.4, SLACK)
         found.append(float(rates[place, inside].mean() / rates[0, inside].mean()))
     return float(np.mean(found))
 
@@ -228,18 +225,11 @@ def swing(record: SavedRun) -> float:
     return float(np.std(rates) / np.mean(rates))
 
 
-def drained(record: SavedRun) -> float:
-    """Return the mean queue in the two seconds after the crowd came, in packets."""
-    table = record.ports("bottleneck")
-    inside = (table["time_s"] > 5.0 + 1e-6) & (table["time_s"] <= 7.0 + 1e-6)
-    return float(np.mean(table["queue_mean_packets"][inside]))
-
-
 def after_join(record: SavedRun) -> float:
     """Return the mean queue in the second after each join of Figure 2, in packets."""
     table = record.ports("middle")
     times, queue = table["time_s"], table["queue_mean_packets"]
-    found = [queue[(times > when + 1e-6) & (times <= when + 1.0 + 1e-6)].mean() for when in JOINS]
+    found = [queue[within(times, when, when + 1.0, SLACK)].mean() for when in JOINS]
     return float(np.mean(found))
 
 
@@ -256,18 +246,6 @@ def count_error(record: SavedRun) -> float:
     under_way = np.maximum(begun - ended, 1)
     implied = CAPACITY_BPS / events["set"][inside]
     return float(np.exp(np.mean(np.abs(np.log(implied / under_way)))))
-
-
-def recovered(record: SavedRun) -> float:
-    """Return the utilisation from 0.3 to 1.3 s after an outage that ends at 31 s."""
-    table = record.ports("middle")
-    inside = (table["time_s"] > 31.3 + 1e-6) & (table["time_s"] <= 32.3 + 1e-6)
-    return float(np.mean(table["utilisation"][inside]))
-
-
-def timeouts(record: SavedRun) -> float:
-    """Return how often retransmission timers expired."""
-    return float(record.all["timeouts"])
 
 
 def by_bins(runs: Runs, case: str) -> Floats:

@@ -8,7 +8,8 @@ import numpy as np
 
 from tidegate.papers.qfcp.cases import FOUR, fct
 from tidegate.papers.qfcp.measures import PACKET, PAYLOAD
-from tidegate.papers.report_text import number
+from tidegate.papers.report_text import named, number
+from tidegate.results.measures import port_mean, port_sum
 
 if TYPE_CHECKING:
     from tidegate.papers.runs import Runs
@@ -29,7 +30,7 @@ TEXT_CASES = (
 
 def seconds(runs: Runs, case: str, measure: str) -> str:
     """Return a measure in milliseconds' resolution."""
-    return f"{runs.mean(case, measure):.3f}"
+    return f"{np.mean(runs.evaluated(case, measure)):.3f}"
 
 
 def by_class(runs: Runs, case: str, duration_s: float) -> list[str]:
@@ -45,27 +46,18 @@ def by_class(runs: Runs, case: str, duration_s: float) -> list[str]:
 
 def halved(runs: Runs, case: str) -> list[str]:
     """Return utilisation, packets lost and mean queue while the capacity is halved."""
-    columns = ("utilisation", "drops_queue_full", "queue_mean_packets")
-    found = [_between(record, "middle", 20.0, 40.0) for record in runs.records(case)]
-    used, lost, queue = ([each[name] for each in found] for name in columns)
-    return [
-        f"{np.mean([each.mean() for each in used]):.3f}",
-        number(float(np.mean([each.sum() for each in lost]))),
-        number(float(np.mean([each.mean() for each in queue]))),
-    ]
-
-
-def crowd_queue(runs: Runs, case: str) -> str:
-    """Return the mean queue in the two seconds after the crowd begins, in packets."""
-    tables = [_between(record, "bottleneck", 5.0, 7.0) for record in runs.records(case)]
-    return number(float(np.mean([table["queue_mean_packets"].mean() for table in tables])))
+    used, queue = (
+        runs.mean(case, port_mean("middle", name, 20.0, 40.0))
+        for name in ("utilisation", "queue_mean_packets")
+    )
+    lost = runs.mean(case, port_sum("middle", "drops_queue_full", 20.0, 40.0))
+    return [f"{used:.3f}", number(lost), number(queue)]
 
 
 def crowd_lost(runs: Runs, case: str) -> str:
-    """Return the packets that the bottleneck loses in these two seconds."""
-    tables = [_between(record, "bottleneck", 5.0, 7.0) for record in runs.records(case)]
-    lost = [(table["drops_queue_full"] + table["drops_early"]).sum() for table in tables]
-    return number(float(np.mean(lost)))
+    """Return the packets that the bottleneck loses in the two seconds after the crowd begins."""
+    both = (port_sum("bottleneck", name, 5.0, 7.0) for name in ("drops_queue_full", "drops_early"))
+    return number(sum(runs.mean(case, each) for each in both))
 
 
 def crowd_fct(runs: Runs, case: str) -> str:
@@ -80,8 +72,7 @@ def crowd_repairs(runs: Runs, case: str) -> str:
     return number(float(np.mean(np.array(sent, dtype=np.float64))))
 
 
-def _between(record: SavedRun, port: str, begin: float, end: float) -> dict[str, np.ndarray]:
-    """Return the samples of a port within a span of time; they are told by their end."""
-    table = record.ports(port)
-    inside = (table["time_s"] > begin + 1e-6) & (table["time_s"] <= end + 1e-6)
-    return {name: column[inside] for name, column in table.items()}
+TEMPLATE_NAMES = named(
+    fct, seconds, by_class, halved, crowd_lost, crowd_fct, crowd_repairs, FIVE=FIVE
+)
+"""What the template of the report uses."""

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from tidegate.papers.case import Case, OptimumSearch, Scale
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tidegate.scenario.document import Setting
 
 CONTROLS = {"none": "none", "gssga": "gss-ga", "cp": "cp"}
@@ -203,6 +205,31 @@ def _thresholds() -> list[Case]:
     ]
     return tuning + tuned + controls
 
+
+STATIC = tuple(f"static/{cell}" for cell in CELLS)
+CHANGING = (
+    *(f"arrivals/{load}" for load in LOADS),
+    *(f"size/{rate}/{load}" for rate in ARRIVALS for load in LOADS),
+    *(f"capacity/{rate}/down-{load}" for rate in ARRIVALS for load in LOADS),
+)
+SETS: dict[str, Sequence[object]] = {
+    "arrivals": ARRIVALS,
+    "cell": CELLS,
+    "control": tuple(CONTROLS),
+    "everywhere": (*STATIC, *CHANGING),  # every load of the paper
+    "family": ("static/10k-1000", "arrivals/load1", "size/100/load2", "capacity/1000/down-load3"),
+    "load": LOADS,
+    "optimum": tuple(OPTIMA.values()),
+    "other": tuple(OTHER_LOADS),
+    "pulses": (
+        "arrivals/pulses",
+        *(f"{what}/{rate}/pulses" for what in ("size", "capacity") for rate in ARRIVALS),
+    ),
+    "rate": RATES,
+    "scheme": tuple(SCHEMES),
+    "thresholds": tuple(case.key for case in _thresholds() if case.key.startswith("threshold")),
+}
+"""Parts of the keys of cases, by the name that `claims.csv` has for them."""
 
 CASES = {case.key: case for case in [*_paper(), *_ablations(), *_beyond()]}
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tidegate.papers.runs import of_values
 from tidegate.papers.session.cases import OPTIMUM, RATES
+from tidegate.results.measures import of_class, of_values, within
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,32 +19,7 @@ FCT, FLOWS, RATE = "fct_mean_s", "completed", "completed_per_s"
 SHORT_S = 5.0
 """Up to this a session counts as short in Figure 4: a few round trips and one SYN retry less."""
 RETRY_S = 6.0
-
-
-def _within(times: NDArray[Any], start: float, end: float) -> NDArray[np.bool_]:
-    return (times > start) & (times <= end)
-
-
-@of_values
-def completed(record: SavedRun, start: float, end: float) -> float:
-    """Return completions per second in a window."""
-    rates = record.rates()
-    return float(np.mean(rates["completed"][_within(rates["time_s"], start, end)]))
-
-
-@of_values
-def admitted(record: SavedRun, start: float, end: float) -> float:
-    """Return admissions per second in a window."""
-    rates = record.rates()
-    return float(np.mean(rates["admitted"][_within(rates["time_s"], start, end)]))
-
-
-@of_values
-def fct(record: SavedRun, start: float, end: float) -> float:
-    """Return mean FCT from the first SYN of the sessions that close in a window."""
-    flows = record.flows()
-    there = _within(flows["closed_s"], start, end)
-    return float(np.mean((flows["closed_s"] - flows["start_s"])[there]))
+served = of_class("web", "completed")
 
 
 def short_share(record: SavedRun) -> float:
@@ -61,7 +36,7 @@ def gap(record: SavedRun, start: float, end: float) -> float:
     the time that a session takes.
     """
     rates = record.rates()
-    there = _within(rates["time_s"], start, end)
+    there = within(rates["time_s"], start, end)
     smooth = np.ones(5) / 5
     into, out = (
         np.convolve(rates[name][there], smooth, "valid") for name in ("admitted", "completed")
@@ -73,7 +48,7 @@ def gap(record: SavedRun, start: float, end: float) -> float:
 def changes(record: SavedRun, start: float, end: float, phases: tuple[str, ...] = ()) -> float:
     """Return mean change of the allowance from epoch to epoch, sessions."""
     events = record.events()
-    there = _within(events["time_s"], start, end)
+    there = within(events["time_s"], start, end)
     if phases:
         there &= np.isin(np.array(events["phase"]), phases)
     known = np.where(np.isfinite(events["set"]), events["set"], np.nan)
@@ -129,7 +104,7 @@ def searched_for(record: SavedRun) -> float:
 def swing(record: SavedRun, start: float, end: float) -> float:
     """Return standard deviation of the allowance over its mean."""
     events = record.events()
-    values = events["set"][_within(events["time_s"], start, end)]
+    values = events["set"][within(events["time_s"], start, end)]
     values = values[np.isfinite(values)]
     return float(np.std(values) / np.mean(values))
 
@@ -158,19 +133,14 @@ def on_schedule(record: SavedRun) -> float:
 def unseen_ends(record: SavedRun, start: float, end: float) -> float:
     """Return the share of the ends of sessions that the gate does not count."""
     events, rates = record.events(), record.rates()
-    counted = np.sum(events["departed"][_within(events["time_s"], start, end)])
-    ended = np.sum(rates["completed"][_within(rates["time_s"], start, end)])
+    counted = np.sum(events["departed"][within(events["time_s"], start, end)])
+    ended = np.sum(rates["completed"][within(rates["time_s"], start, end)])
     return float(1.0 - counted / ended)
 
 
 def large_share(record: SavedRun) -> float:
     """Return the share of completed sessions above 10 kB, in percent."""
     return 100.0 * (1.0 - float(record.all["share_le_10kB"]))
-
-
-def served(record: SavedRun) -> float:
-    """Return the sessions of the web that completed in the window."""
-    return float(record.traffic("web")["completed"])
 
 
 def jain(record: SavedRun) -> float:

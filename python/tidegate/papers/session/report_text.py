@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tidegate.papers.report_text import number
+from tidegate.papers.report_text import named, number
 from tidegate.papers.session.cases import (
     ARRIVALS,
     LOADS,
@@ -137,3 +137,8 @@ TABLES = (
     ),
 )
 """Tables I to VI."""
+
+TEMPLATE_NAMES = named(
+    rate, pair, optimum, tuned, gain, is_uncontrolled, is_cp, is_gss, TABLES=TABLES, TUNED=TUNED
+)
+"""What the template of the report uses."""

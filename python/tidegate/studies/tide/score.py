@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tidegate.results.measures import starved
 from tidegate.studies.tide.cells import GATES, MatrixCell, cells
 
 if TYPE_CHECKING:
@@ -98,17 +99,6 @@ def found(runs: Runs, key: str) -> Found:
 
 def _sessions(record: SavedRun) -> list[dict[str, float]]:
     return [each for each in record.summary["classes"] if each["name"] in SESSIONS]
-
-
-def starved(record: SavedRun) -> float:
-    """Return the longest time in whole seconds in which sessions waited and none was admitted."""
-    events = record.rates()
-    asked = np.cumsum(events["started"]) > np.cumsum(events["admitted"])
-    longest = now = 0
-    for waiting, admitted in zip(asked, events["admitted"], strict=True):
-        now = now + 1 if waiting and admitted == 0 else 0
-        longest = max(longest, now)
-    return float(longest)
 
 
 def values(cell: MatrixCell, by_gate: dict[str, Found], seen: Found | None) -> dict[Aim, float]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tidegate.papers.page import png, table
+from tidegate.results.measures import known
 from tidegate.studies.today.cases import (
     FITTED,
     HOSTS,
@@ -56,9 +57,9 @@ def served(record: SavedRun, link: Link) -> Served:
     page = web.get("pages") is not None
     time = "page_load" if page else "fct"
     return Served(
-        in_time=_known(web["pages_loaded_share"]) if page else _sessions_in_time(record, link),
-        median_s=_known(web[f"{time}_p50_s"]),
-        tail_s=_known(web[f"{time}_p95_s"]),
+        in_time=known(web["pages_loaded_share"]) if page else _sessions_in_time(record, link),
+        median_s=known(web[f"{time}_p50_s"]),
+        tail_s=known(web[f"{time}_p95_s"]),
         goodput=delivered * 8 / (link.mbit * 1e6 * link.duration_s),
         again=float(record.all["retransmitted_share"] or 0.0),
         delay_ms=1e3 * waits * (link.duration_s - link.warmup_s),
@@ -73,10 +74,6 @@ def _sessions_in_time(record: SavedRun, link: Link) -> float:
     inside = (flows["start_s"] >= link.warmup_s) & (flows["start_s"] < end)
     took = (flows["closed_s"] - flows["start_s"])[inside]
     return float(np.sum(took <= IN_TIME_S)) / came if came else nan
-
-
-def _known(value: float | None) -> float:
-    return nan if value is None else float(value)
 
 
 def pages(runs: Runs) -> dict[str, bytes]:

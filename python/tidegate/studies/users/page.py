@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
-from math import isnan, nan
+from math import isnan
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tidegate.papers.page import table
+from tidegate.results.measures import known
 from tidegate.studies.users.cases import (
     BROWSERS,
     GATES,
@@ -49,14 +50,10 @@ def got(record: SavedRun, which: str = "web") -> Got:
     web = record.traffic(which)
     page = web.get("pages") is not None
     return Got(
-        done=_known(web["pages_loaded_share" if page else "completed_share"]),
-        mean_s=_known(web["page_load_mean_s" if page else "fct_mean_s"]),
-        wait_s=_known(web["wait_p99_s"]),
+        done=known(web["pages_loaded_share" if page else "completed_share"]),
+        mean_s=known(web["page_load_mean_s" if page else "fct_mean_s"]),
+        wait_s=known(web["wait_p99_s"]),
     )
-
-
-def _known(value: float | None) -> float:
-    return nan if value is None else float(value)
 
 
 def pages(runs: Runs) -> dict[str, bytes]:

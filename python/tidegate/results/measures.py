@@ -1,0 +1,177 @@
+"""Measures of a saved run: what papers, studies, certificates and own scripts share.
+
+A measure is the name of a measure of all flows in the summary, or a function of a run
+that returns a number, NaN where it is undefined. `measured(SavedRun(folder, seed),
+completions(50.0, 250.0))` is the completions a second in a window.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeAlias, cast
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from tidegate.results.run_files import SavedRun
+
+    Floats = NDArray[np.float64]
+
+Measure: TypeAlias = "str | Callable[[SavedRun], float]"
+P = ParamSpec("P")
+
+
+def of_values(
+    function: Callable[Concatenate[SavedRun, P], float],
+) -> Callable[P, Callable[[SavedRun], float]]:
+    """Make a measure of a function of a run and further values, for any of these: `f(1.0)(run)`.
+
+    The same values give the same measure, so that what it measured is kept once.
+    """
+
+    @cache
+    def measure(*values: P.args, **named: P.kwargs) -> Callable[[SavedRun], float]:
+        def found(record: SavedRun) -> float:
+            return function(record, *values, **named)
+
+        found.__doc__ = function.__doc__
+        return found
+
+    return cast("Callable[P, Callable[[SavedRun], float]]", measure)
+
+
+def measured(record: SavedRun, measure: Measure) -> float:
+    """Return a measure of a run."""
+    return known(record.all[measure]) if isinstance(measure, str) else float(measure(record))
+
+
+def known(value: float | None) -> float:
+    """Return a number of the summary; NaN where it has none."""
+    return float("nan") if value is None else float(value)
+
+
+def within(times: Floats, start: float, end: float, slack: float = 0.0) -> NDArray[np.bool_]:
+    """Tell which instants, or intervals by their ends, lie in a window.
+
+    `SLACK` is for samples, whose times are sums.
+    """
+    return (times > start + slack) & (times <= end + slack)
+
+
+SLACK = 1e-6
+
+
+def jain(rates: Floats) -> float:
+    """Return Jain's index."""
+    squares = float(np.sum(rates**2))
+    return float(np.sum(rates)) ** 2 / (rates.size * squares) if squares else 0.0
+
+
+# of the summary
+
+
+@of_values
+def of_class(record: SavedRun, name: str, field: str) -> float:
+    """Return a measure of the summary for one class of flows, or for `all`."""
+    return known(_class(record, name)[field])
+
+
+@of_values
+def of_port(record: SavedRun, name: str, field: str) -> float:
+    """Return a measure of the summary for a port."""
+    return known(record.port(name)[field])
+
+
+def summary_of(record: SavedRun, name: str) -> dict[str, Any]:
+    """Return the summary of a class of flows, of `all`, or of a port."""
+    ports = {each["name"] for each in record.summary["ports"]}
+    return record.port(name) if name in ports else _class(record, name)
+
+
+def _class(record: SavedRun, name: str) -> dict[str, Any]:
+    return record.all if name == "all" else record.traffic(name)
+
+
+@of_values
+def lost(record: SavedRun, port: str) -> float:
+    """Return how many packets a port lost."""
+    return float(sum(record.port(port)["drops"].values()))
+
+
+@of_values
+def data_lost(record: SavedRun, port: str) -> float:
+    """Return the share of data packets that a port lost."""
+    found = record.port(port)
+    arrived = found["data_arrived"]
+    return float(found["data_dropped"] / arrived) if arrived else float("nan")
+
+
+# of each second, or each sample
+
+
+@of_values
+def completions(record: SavedRun, start: float, end: float) -> float:
+    """Return completions per second in a window."""
+    return _rate(record, "completed", start, end)
+
+
+@of_values
+def admissions(record: SavedRun, start: float, end: float) -> float:
+    """Return admissions per second in a window."""
+    return _rate(record, "admitted", start, end)
+
+
+def _rate(record: SavedRun, name: str, start: float, end: float) -> float:
+    rates = record.rates()
+    return float(np.mean(rates[name][within(rates["time_s"], start, end)]))
+
+
+@of_values
+def fct(record: SavedRun, start: float, end: float) -> float:
+    """Return mean FCT from the first SYN of the sessions that close in a window."""
+    flows = record.flows()
+    there = within(flows["closed_s"], start, end)
+    return float(np.mean((flows["closed_s"] - flows["start_s"])[there]))
+
+
+@of_values
+def port_mean(record: SavedRun, port: str, column: str, start: float, end: float) -> float:
+    """Return the mean of a column of the samples of a port in a window."""
+    samples = record.ports(port)
+    return float(np.mean(samples[column][within(samples["time_s"], start, end, SLACK)]))
+
+
+@of_values
+def port_sum(record: SavedRun, port: str, column: str, start: float, end: float) -> float:
+    """Return the sum of a column of the samples of a port in a window."""
+    samples = record.ports(port)
+    return float(np.sum(samples[column][within(samples["time_s"], start, end, SLACK)]))
+
+
+@of_values
+def longest_loss(record: SavedRun, port: str, share: float) -> float:
+    """Return the longest time in which every interval loses more than a share of its data, s."""
+    samples = record.ports(port)
+    time = samples["time_s"]
+    much = samples["data_dropped"] > share * samples["data_arrived"]
+    begun, longest = float(time[0]), 0.0
+    for end, is_much in zip(time, much, strict=True):
+        if not is_much:
+            begun = float(end)
+        longest = max(longest, float(end) - begun)
+    return longest
+
+
+def starved(record: SavedRun) -> float:
+    """Return the longest time in whole seconds in which sessions waited and none was admitted."""
+    events = record.rates()
+    asked = np.cumsum(events["started"]) > np.cumsum(events["admitted"])
+    longest = now = 0
+    for waiting, admitted in zip(asked, events["admitted"], strict=True):
+        now = now + 1 if waiting and admitted == 0 else 0
+        longest = max(longest, now)
+    return float(longest)
