@@ -119,7 +119,10 @@ macro_rules! table {
                 rows: impl IntoIterator<Item = $Row>,
                 names: impl Fn(&str) -> Vec<String>,
             ) -> Vec<Column> {
-                $(let mut $column: Vec<$Type> = Vec::new();)+
+                let rows = rows.into_iter();
+                // room for all at once: columns of many rows would be moved as they grow
+                let most = rows.size_hint().0;
+                $(let mut $column: Vec<$Type> = Vec::with_capacity(most);)+
                 for row in rows {
                     $($column.push(row.$column);)+
                 }

@@ -76,15 +76,14 @@ impl Outstanding {
         self.0.as_mut()?.times()
     }
 
-    /// Whether anything is kept.
+    /// Whether an acknowledgement has nothing to be noted here, and nothing is kept.
     #[inline(always)]
-    pub(super) fn is_kept(&self) -> bool {
-        self.0.is_some()
+    pub(super) fn learns_nothing(&self, packet: &Packet) -> bool {
+        self.0.is_none() && packet.ext.blocks().is_none()
     }
 
     /// Reads an acknowledgement of everything below `packet.ack`, where `max` is behind the
     /// highest segment sent. Returns whether its blocks have new segments.
-    #[inline(always)]
     pub(super) fn acknowledge(
         &mut self,
         packet: &Packet,
@@ -92,10 +91,6 @@ impl Outstanding {
         timestamps: bool,
         now: Time,
     ) -> bool {
-        // most flows have lost nothing and keep no times
-        if self.0.is_none() && packet.ext.blocks().is_none() {
-            return false;
-        }
         let came = Came { now, echo: timestamps.then_some(packet.sent) };
         self.record_mut().acknowledge(packet.ack, max, &packet.ext, came)
     }

@@ -65,18 +65,12 @@ impl Ranges {
             *count += end - start;
             tell(start, end);
         };
-        // the first range that ends at `start` or later
-        let first = match parts.back() {
-            Some(last) if last.1 >= start && last.0 > start => {
-                parts.partition_point(|range| range.1 < start)
-            }
-            Some(last) if last.1 >= start => parts.len() - 1,
-            _ => {
-                parts.push_back((start, end));
-                tell(start, end);
-                return true;
-            }
-        };
+        let first = first_that_ends(parts, start);
+        if first == parts.len() {
+            parts.push_back((start, end));
+            tell(start, end);
+            return true;
+        }
         let (low, mut high) = parts[first];
         if low <= start && end <= high {
             return false;
@@ -138,6 +132,12 @@ impl Ranges {
 
     /// The first segment from `seq` on that lies in no range.
     pub(crate) fn first_gap(&self, seq: u32) -> u32 {
+        // most calls concern the last range
+        match self.parts.back() {
+            None => return seq,
+            Some(last) if last.0 <= seq => return last.1.max(seq),
+            Some(_) => {}
+        }
         let place = self.parts.partition_point(|range| range.1 <= seq);
         match self.parts.get(place) {
             Some(range) if range.0 <= seq => range.1,
@@ -202,6 +202,18 @@ impl Ranges {
         }
         blocks
     }
+}
+
+/// The place of the first range that ends at `bound` or later.
+#[inline]
+fn first_that_ends(parts: &VecDeque<(u32, u32)>, bound: u32) -> usize {
+    // blocks tell of the last ranges
+    for place in (0..parts.len()).rev().take(4) {
+        if parts[place].1 < bound {
+            return place + 1;
+        }
+    }
+    parts.partition_point(|range| range.1 < bound)
 }
 
 #[cfg(test)]

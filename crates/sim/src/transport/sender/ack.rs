@@ -14,12 +14,24 @@ use super::super::{ClassParams, Ctx};
 use super::loss::{Ack, Event, Sends, Verdict};
 use super::{Detector, Sender, State};
 
+/// What is known of an acknowledgement before its steps are taken.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// As `Bare`, and of new data while nothing is being repaired.
+    Plain,
+    /// It has no blocks, and nothing is kept of outstanding segments.
+    Bare,
+    /// It has blocks, or something is kept.
+    Kept,
+}
+
 impl<C: Control + Payloads> Sender<C> {
     /// An acknowledgement has arrived.
     #[inline]
     pub(super) fn acknowledged(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
-        if self.snd.is_plain(packet) {
-            self.take_steps(true, packet, address, ctx);
+        let new = packet.ack > self.snd.una && packet.ack <= self.snd.max;
+        if new && !self.snd.recovering && self.snd.outstanding.learns_nothing(packet) {
+            self.take_steps(Kind::Plain, packet, address, ctx);
         } else {
             self.acknowledged_otherwise(packet, address, ctx);
         }
@@ -30,29 +42,32 @@ impl<C: Control + Payloads> Sender<C> {
     fn acknowledged_otherwise(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
         if packet.ack > self.snd.max || packet.ack < self.snd.una {
             self.acknowledged_before(packet, address, ctx);
+        } else if self.snd.outstanding.learns_nothing(packet) {
+            self.take_steps(Kind::Bare, packet, address, ctx);
         } else {
-            self.take_steps(false, packet, address, ctx);
+            self.take_steps(Kind::Kept, packet, address, ctx);
         }
     }
 
     /// The steps at an acknowledgement. They stand here, and here alone, whatever notices losses.
     ///
-    /// `plain`: it is as [`Snd::is_plain`] says, as most are. The compiler makes the steps twice, and
-    /// leaves out of those for plain ones whatever asks for the record of outstanding segments.
+    /// The compiler makes them for each kind, as most acknowledgements are plain ones: it leaves out
+    /// whatever asks for something that is not there.
     #[inline(always)]
-    fn take_steps(&mut self, plain: bool, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
+    fn take_steps(&mut self, kind: Kind, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
+        let (plain, kept) = (kind == Kind::Plain, kind == Kind::Kept);
         // 1. what it says of marks, and of which segments have arrived
         self.on_ecn_echo(packet, ctx);
-        let told = !plain && self.read_blocks(packet, ctx);
+        let told = kept && self.read_blocks(packet, ctx);
         // 2. the round trip, and how far everything has arrived
         let segments = packet.ack - self.snd.una;
         let new = plain || segments > 0;
-        let timed = !plain && ctx.class.detector == Detector::Timed;
+        let timed = kept && ctx.class.detector == Detector::Timed;
         let recovering = !plain && self.snd.recovering;
         let (rtt, restarts);
         if new {
             self.restart_early(packet.ack, ctx);
-            (rtt, restarts) = (self.time(plain, packet, ctx), true);
+            (rtt, restarts) = (self.time(kept, packet, ctx), true);
             self.hand_back(packet, true, ctx);
             self.snd.advance(packet.ack);
             if self.snd.is_done() {
@@ -66,23 +81,19 @@ impl<C: Control + Payloads> Sender<C> {
         } else {
             (rtt, restarts) = self.time_block(ctx);
         }
-        let early = !plain && self.snd.outstanding.deadline() < Time::NEVER;
+        let early = kept && self.snd.outstanding.deadline() < Time::NEVER;
         // 3. recovery ends; what is lost begins another one
         let usual = new && !recovering && !timed;
         let verdict = if usual {
             Verdict::WINDOW
         } else {
-            self.conclude(&Ack { packet, told, segments }, ctx)
+            self.conclude(kept, &Ack { packet, told, segments }, ctx)
         };
         // 4. the control
         // an acknowledgement that ends a recovery grows the window in Linux (`tcp_cong_control`)
         let recovering = !plain && ((recovering && !timed) || self.is_cut());
         let sample = self.sample(packet, segments, rtt, recovering, ctx);
-        if plain {
-            self.control.on_ack(&sample);
-        } else {
-            self.report(sample, ctx);
-        }
+        self.report(kept, sample, ctx);
         // 5. the timer
         if timed {
             self.set_timer(restarts, early, ctx);
@@ -91,7 +102,7 @@ impl<C: Control + Payloads> Sender<C> {
         }
         // 6. what may be sent now
         self.answer(verdict.again, verdict.sends, address, ctx);
-        if new && !timed && !plain {
+        if kept && new && !timed {
             self.arm_probe(ctx);
         }
     }
@@ -153,21 +164,23 @@ impl<C: Control + Payloads> Sender<C> {
     }
 
     /// Ends recovery, where this acknowledgement does, and asks what is lost.
-    #[inline]
-    fn conclude(&mut self, ack: &Ack<'_>, ctx: &mut Ctx<'_>) -> Verdict {
+    #[inline(always)]
+    fn conclude(&mut self, kept: bool, ack: &Ack<'_>, ctx: &mut Ctx<'_>) -> Verdict {
         let was = self.snd.recovering;
         let all = self.snd.una >= self.snd.recover;
         if was && ack.segments > 0 && (all || ctx.class.tcp.recovery == Recovery::Reno) {
             self.end_recovery();
         }
-        self.end_mark();
+        if kept {
+            self.end_mark();
+        }
         let verdict = self.judge(ack, ctx);
         match verdict.event {
             Event::Nothing => {}
             Event::Loss => self.begin_recovery(verdict.again, ctx),
             Event::GoBack => self.go_back(ctx),
         }
-        if self.is_cut() && self.snd.outstanding.log().is_some() {
+        if kept && self.is_cut() && self.snd.outstanding.log().is_some() {
             self.spread(ack.segments > 0, ctx.class);
         }
         verdict
@@ -183,8 +196,8 @@ impl<C: Control + Payloads> Sender<C> {
 
     /// The round trip that an acknowledgement of something new measures, if it does.
     #[inline]
-    fn time(&mut self, plain: bool, packet: &Packet, ctx: &mut Ctx<'_>) -> Time {
-        let log = self.snd.outstanding.log().filter(|log| !plain && log.timed);
+    fn time(&mut self, kept: bool, packet: &Packet, ctx: &mut Ctx<'_>) -> Time {
+        let log = self.snd.outstanding.log().filter(|log| kept && log.timed);
         let sent = if let Some(log) = log {
             let now = ctx.net.now;
             let echoed = ctx.class.tcp.timestamps.then(|| now.saturating_sub(packet.sent));
@@ -302,8 +315,9 @@ impl<C: Control + Payloads> Sender<C> {
 
     /// Reports an acknowledgement to the control: one of new segments, or of new blocks to a control
     /// that counts deliveries.
-    fn report(&mut self, mut sample: RateSample<'_>, ctx: &Ctx<'_>) {
-        if let Some(log) = self.snd.outstanding.log() {
+    #[inline(always)]
+    fn report(&mut self, kept: bool, mut sample: RateSample<'_>, ctx: &Ctx<'_>) {
+        if let Some(log) = self.snd.outstanding.log().filter(|_| kept) {
             let ack_info = &log.ack_info;
             let counts =
                 if log.timed { ack_info.delivered > 0 } else { self.control.samples_rate() };
@@ -322,7 +336,7 @@ impl<C: Control + Payloads> Sender<C> {
             return;
         }
         self.control.on_ack(&sample);
-        if self.control.holds_back() {
+        if kept && self.control.holds_back() {
             let pipe = self.pipe(ctx.class);
             if let Some(log) = self.snd.outstanding.log_mut() {
                 log.delivery.limit(pipe);

@@ -29,7 +29,7 @@ impl<C: Control + Payloads> Sender<C> {
     }
 
     /// Sends what the window, the pace and Nagle's rule allow.
-    #[inline(always)]
+    #[inline(never)]
     fn send_window(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
         let window = self.window().min(f64::from(ctx.class.window())).max(1.0) as u32;
         while self.snd.flight() < window || self.fin_follows(ctx.class) {

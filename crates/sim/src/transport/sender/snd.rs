@@ -1,8 +1,6 @@
 //! What a sender has sent, and what is known of it: the send sequence variables of RFC 9293, 3.3.1,
 //! and how far losses are repaired. Loss detectors read and write this alone.
 
-use tidegate_core::packet::Packet;
-
 use super::super::ClassParams;
 use super::super::laps::{LAP, LIMIT};
 use super::super::outstanding::Outstanding;
@@ -67,15 +65,6 @@ impl Snd {
         [una, nxt, max].into_iter().for_each(|number| *number -= LAP);
         *recover = recover.saturating_sub(LAP);
         self.outstanding.renumber(LAP);
-    }
-
-    /// Whether an acknowledgement is of new data and nothing else is to be learnt from it: nothing
-    /// is repaired, it has no blocks, and nothing is kept of outstanding segments.
-    #[inline]
-    pub(super) fn is_plain(&self, packet: &Packet) -> bool {
-        let new = packet.ack > self.una && packet.ack <= self.max;
-        let kept = self.outstanding.is_kept() || packet.ext.blocks().is_some();
-        new && !kept && !self.recovering
     }
 
     /// Segments sent and not acknowledged.
