@@ -73,6 +73,7 @@ def in_the_simulator(law: dict[str, object], seconds: float, seed: int) -> Run:
     gate: dict[str, object] = {"law": "none"}
     if law["law"] != "none":
         gate = {**law, "limiter": "token-bucket", "relief": True, "admit": "syn-ack"}
+        gate["tokens_keep"] = 2.0
     settings: dict[str, object] = {"duration": f"{seconds}s", "port.bottleneck.gate": gate}
     flows, _ = simulate(SCENARIO, seed, settings)
     return Run(str(law["law"]), "simulator", flows, of_flows(flows, seconds), 0)

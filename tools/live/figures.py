@@ -67,6 +67,7 @@ IN_THE_SIMULATOR: dict[str, dict[str, object]] = {
             "law": "close-probe",
             "limiter": "token-bucket",
             "relief": True,
+            "tokens_keep": 2.0,
             "admit": "syn-ack",
         }
     },

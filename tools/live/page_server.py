@@ -16,16 +16,21 @@ from tidegate.hosts.room import NO_ROOM
 CHUNK = bytes(1 << 16)
 
 
+def head(size: int) -> bytes:
+    """Return what comes before the bytes of an answer."""
+    return b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % size
+
+
 async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """Answer the requests of a connection, one after the other."""
     try:
         while request := await reader.readuntil(b"\r\n\r\n"):
             left = int(request.split()[1][1:])
             # as servers do, the head goes with the first bytes
-            head = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % left
+            first = head(left)
             while left:
-                writer.write(head + CHUNK[:left])
-                head, left = b"", left - min(left, len(CHUNK))
+                writer.write(first + CHUNK[:left])
+                first, left = b"", left - min(left, len(CHUNK))
                 await writer.drain()
     except (asyncio.IncompleteReadError, ConnectionError, TimeoutError):
         pass

@@ -49,8 +49,8 @@ LAWS = {
 LIMITS = {"right": 1.0, "half": 0.5, "twice": 2.0}
 """Rates of the rules of nftables, of what the link carries."""
 KEEPS_ITS_HASH = "net.core.txrehash=0"
-"""Linux draws the hash of a connection anew at each timeout, and a router that is in the same kernel
-takes it over: its queue would take what is sent again for another flow. A router of its own reads
+"""Linux draws the hash of a connection anew at each timeout, and a router in the same kernel takes
+it over: its queue would take what is sent again for another flow. A router of its own reads
 addresses and ports."""
 BURST = 5
 """Connections or users that a rule lets in at once after a pause: what nftables has by default."""

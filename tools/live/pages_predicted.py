@@ -10,15 +10,26 @@ from typing import Any
 import tidegate
 from tools.live import loads
 from tools.live.loads import HOST, endless
-from tools.live.page_users import CONNECTIONS, DOCUMENT, OBJECT, OBJECTS, PAGE_BYTES
+from tools.live.page_server import head
+from tools.live.page_users import (
+    CONNECTIONS,
+    DOCUMENT,
+    OBJECT,
+    OBJECTS,
+    PAGE_BYTES,
+    REQUEST,
+)
 from tools.live.pages import BURST, LIMITS, LOADS, Cell
 
 GATES: dict[str, dict[str, Any]] = {
     "none": {},
     "close-probe": {
         "gate": {
-            **{"law": "close-probe", "limiter": "token-bucket", "relief": True},
-            **{"onset": "2s", "tokens_keep": 2.0},
+            "law": "close-probe",
+            "limiter": "token-bucket",
+            "relief": True,
+            "onset": "2s",
+            "tokens_keep": 2.0,
         }
     },
     "tide": {"gate": {"law": "tide", "onset": "2s"}},
@@ -32,9 +43,9 @@ QUEUES: dict[str, dict[str, Any]] = {
     "cake": {"law": "cake"},
 }
 ROOM = {"fq_codel": "10240packets", "cake": "2500kB"}
-"""What waits at most: the limit of fq_codel, and what fits into the 4 MiB of CAKE, which counts the
-memory that packets take (2.42 to 2.55 MB of them in three runs). Queues without a law have the bytes
-of the cell."""
+"""What waits at most: the limit of fq_codel, and what fits into the 4 MiB of CAKE, which counts
+the memory that packets take (2.42 to 2.55 MB of them in three runs). Queues without a law have the
+bytes of the cell."""
 
 
 def port(cell: Cell) -> dict[str, Any] | None:
@@ -60,11 +71,16 @@ def document(cell: Cell, said: dict[str, Any]) -> dict[str, Any]:
     plan = cell.plan()
     link = {"rate": f"{cell.mbit:g}Mbit", "delay": "18ms"}
     link["buffer"] = ROOM.get(cell.queue, f"{cell.buffer}B")
-    pages = {"document": f"{DOCUMENT}B", "objects": OBJECTS, "connections": CONNECTIONS}
+    pages = {
+        "document": f"{DOCUMENT + len(head(DOCUMENT))}B",
+        "objects": OBJECTS,
+        "connections": CONNECTIONS,
+        "request": f"{len(REQUEST.format(OBJECT))}B",
+    }
     web: dict[str, Any] = {
         "direction": "download",
         "arrivals": {"poisson": f"{plan.steps[0][1]:.4f}/s"},
-        "size": f"{OBJECT}B",
+        "size": f"{OBJECT + len(head(OBJECT))}B",
         "pages": pages,
         "patience": f"{plan.patience:g}s",
         "transport": HOST,
