@@ -12,6 +12,7 @@ import tidegate
 from tidegate.papers import expression, load, there
 from tidegate.papers.check_results import Exact, Numbers, Ordering, Unchecked
 from tidegate.papers.row_check import checks_of
+from tidegate.papers.study import pictures_of
 
 HEAD = "id,where,scenario,metric,unit,value,kind,note,number,of,measure,check,margin\n"
 MEASURES = """
@@ -238,3 +239,14 @@ def test_every_measure_of_a_row_is_a_function_or_a_name_of_the_summary(key):
     package = f"tidegate.papers.{key}"
     functions = {name: expression.measure_of(expression.parsed(name), package) for name in summary}
     assert [name for name, each in functions.items() if callable(each)] == []
+
+
+def test_a_row_of_a_picture_names_its_cases_and_calls_a_function_with_the_runs():
+    figures = SimpleNamespace(curve=lambda runs, *values: (runs, values))
+    text = "name,title,cases,draw\nfig1,A curve,{load}/one b/[load],\"curve('a', 2)\"\n"
+    (picture,) = pictures_of(text, figures, SETS)
+    assert (picture.name, picture.title) == ("fig1", "A curve")
+    assert picture.cases == ("low/one", "high/one", "b/low", "b/high")
+    assert picture.draw("the runs") == ("the runs", ("a", 2))
+    with pytest.raises(ValueError, match=r"curve calls nothing: write NAME\(\)"):
+        pictures_of(text.replace("\"curve('a', 2)\"", "curve"), figures, SETS)
