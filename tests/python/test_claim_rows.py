@@ -138,6 +138,20 @@ def test_what_is_greater_is_compared_seed_by_seed(made, row, expected):
     assert differences(made(*row)) == expected
 
 
+@pytest.mark.parametrize(
+    ("row", "says"),
+    [
+        # the means of 4 and 6, and of 2 and 2
+        (("low/*", "time", "none > cp"), "time, low/*: none > cp (5 to 2)"),
+        (("low/cp", "time", "< 3"), "time, low/cp: < 3 (2)"),
+        (("*", "time", "low/none > low/cp"), "time: low/none > low/cp (5 to 2)"),
+        (("low/*", "time", "cp >= none", "0.25"), "time, low/*: cp >= none within 25 % (2 to 5)"),
+    ],
+)
+def test_a_part_says_what_is_compared_and_its_means(made, row, says):
+    assert [part.what for part in made(*row).find(Runs()).parts] == [says]
+
+
 def test_what_is_not_compared_is_held_to_the_number_of_the_paper(made):
     assert made("low/cp", "1e3 * time", "").find(Runs()) == Numbers((2000.0, 2000.0))
     assert made("low/*", "time", "none / cp").find(Runs()) == Numbers((2.0, 3.0))

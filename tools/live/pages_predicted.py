@@ -17,8 +17,11 @@ GATES: dict[str, dict[str, Any]] = {
     "none": {},
     "close-probe": {
         "gate": {
-            **{"law": "close-probe", "limiter": "token-bucket", "relief": True},
-            **{"onset": "2s", "tokens_keep": 2.0},
+            "law": "close-probe",
+            "limiter": "token-bucket",
+            "relief": True,
+            "onset": "2s",
+            "tokens_keep": 2.0,
         }
     },
     "tide": {"gate": {"law": "tide", "onset": "2s"}},

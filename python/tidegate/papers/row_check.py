@@ -144,7 +144,7 @@ class Row:
     def says(self) -> str:
         """What is checked, in one line."""
         claim = self.claim
-        of = " of ".join(each for each in (claim.measure, claim.of) if each)
+        of = " of ".join(each for each in (claim.measure, claim.of) if each not in ("", "*"))
         margin = f", within {100 * claim.within:g} %" if claim.within else ""
         if not claim.check or claim.check.startswith((_SET, _CALCULATED)):
             return f"Check {of}."
@@ -169,7 +169,7 @@ class Row:
             for of, measure, each in one_by_one(
                 [self.claim.of, self.claim.measure, rest], self.sets
             ):
-                where = ", ".join(part for part in (measure, of) if part)
+                where = ", ".join(part for part in (measure, of) if part not in ("", "*"))
                 first, *others = _COMPARED.split(f" {each}")
                 sides = [_side(one, of, measure, self._functions) for one in (first, *others[1::2])]
                 yield Clause(where, sides, others[::2], word == _SAY, exactly)
@@ -209,7 +209,8 @@ class Row:
         }[sign]
         means = [plain(each) for each, side in zip(values, sides, strict=True) if side.terms]
         margin = f" within {100 * self.claim.within:g} %" if sign in (">=", "~") else ""
-        what = f"{where}: {sides[0].text} {sign} {sides[1].text}{margin}"
+        compared = f"{sides[0].text} {sign} {sides[1].text}{margin}".strip()
+        what = f"{where}: {compared}" if where else compared
         for name, more, other in pairs:
             yield Part(f"{what}{name} ({' to '.join(means)})", tuple(map(float, more - other)))
 
