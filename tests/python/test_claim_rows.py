@@ -12,6 +12,7 @@ import tidegate
 from tidegate.papers import expression, load, there
 from tidegate.papers.check_results import Exact, Numbers, Ordering, Unchecked
 from tidegate.papers.row_check import checks_of
+from tidegate.papers.study import pictures_of
 
 HEAD = "id,where,scenario,metric,unit,value,kind,note,number,of,measure,check,margin\n"
 MEASURES = """
@@ -137,6 +138,20 @@ def test_what_is_greater_is_compared_seed_by_seed(made, row, expected):
     assert differences(made(*row)) == expected
 
 
+@pytest.mark.parametrize(
+    ("row", "says"),
+    [
+        # the means of 4 and 6, and of 2 and 2
+        (("low/*", "time", "none > cp"), "time, low/*: none > cp (5 to 2)"),
+        (("low/cp", "time", "< 3"), "time, low/cp: < 3 (2)"),
+        (("*", "time", "low/none > low/cp"), "time: low/none > low/cp (5 to 2)"),
+        (("low/*", "time", "cp >= none", "0.25"), "time, low/*: cp >= none within 25 % (2 to 5)"),
+    ],
+)
+def test_a_part_says_what_is_compared_and_its_means(made, row, says):
+    assert [part.what for part in made(*row).find(Runs()).parts] == [says]
+
+
 def test_what_is_not_compared_is_held_to_the_number_of_the_paper(made):
     assert made("low/cp", "1e3 * time", "").find(Runs()) == Numbers((2000.0, 2000.0))
     assert made("low/*", "time", "none / cp").find(Runs()) == Numbers((2.0, 3.0))
@@ -238,3 +253,14 @@ def test_every_measure_of_a_row_is_a_function_or_a_name_of_the_summary(key):
     package = f"tidegate.papers.{key}"
     functions = {name: expression.measure_of(expression.parsed(name), package) for name in summary}
     assert [name for name, each in functions.items() if callable(each)] == []
+
+
+def test_a_row_of_a_picture_names_its_cases_and_calls_a_function_with_the_runs():
+    figures = SimpleNamespace(curve=lambda runs, *values: (runs, values))
+    text = "name,title,cases,draw\nfig1,A curve,{load}/one b/[load],\"curve('a', 2)\"\n"
+    (picture,) = pictures_of(text, figures, SETS)
+    assert (picture.name, picture.title) == ("fig1", "A curve")
+    assert picture.cases == ("low/one", "high/one", "b/low", "b/high")
+    assert picture.draw("the runs") == ("the runs", ("a", 2))
+    with pytest.raises(ValueError, match=r"curve calls nothing: write NAME\(\)"):
+        pictures_of(text.replace("\"curve('a', 2)\"", "curve"), figures, SETS)

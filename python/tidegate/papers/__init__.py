@@ -14,8 +14,9 @@ from importlib.resources import files
 from importlib.util import find_spec
 
 from tidegate.errors import UsageError
+from tidegate.papers.expression import all_cases
 from tidegate.papers.row_check import checks_of
-from tidegate.papers.study import PaperStudy
+from tidegate.papers.study import PaperStudy, pictures_of
 
 
 def there() -> list[str]:
@@ -44,7 +45,10 @@ def assembled(key: str, package: str) -> PaperStudy:
     cases, figures, report_text = (
         import_module(f"{package}.{role}") for role in ("cases", "figures", "report_text")
     )
-    text = (files(package) / "claims.csv").read_text(encoding="utf-8")
+    claims, pictures = (
+        (files(package) / f"{name}.csv").read_text(encoding="utf-8")
+        for name in ("claims", "pictures")
+    )
     searches = getattr(cases, "SEARCHES", {})
     return PaperStudy(
         key=key,
@@ -53,10 +57,10 @@ def assembled(key: str, package: str) -> PaperStudy:
         searches=searches,
         keep=cases.SCALE.keep,
         title=import_module(package).TITLE,
-        checks=checks_of(text, package, cases.SETS, searches),
-        pictures=figures.PICTURES,
+        checks=checks_of(claims, package, cases.SETS, searches),
+        pictures=pictures_of(pictures, figures, cases.SETS),
         names=report_text.TEMPLATE_NAMES,
-        text_cases=report_text.TEXT_CASES,
+        text_cases=all_cases(report_text.TEXT_CASES, cases.SETS),
         scale=cases.SCALE,
         choices=import_module(f"{package}.free_parameters").CHOICES
         if find_spec(f"{package}.free_parameters")

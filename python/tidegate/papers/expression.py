@@ -162,3 +162,22 @@ def at_once(pattern: str, sets: Sets) -> Any:  # noqa: ANN401  (lists in lists o
         raise ValueError(f"there is no set {found[1]}")
     before, behind = pattern[: found.start()], pattern[found.end() :]
     return [at_once(f"{before}{_chosen(found[1], each)}{behind}", sets) for each in values]
+
+
+def each_key(cases: Any) -> list[str]:  # noqa: ANN401  (a key, or keys in lists)
+    """Return the keys of cases in lists of lists."""
+    return [key for each in cases for key in each_key(each)] if isinstance(cases, list) else [cases]
+
+
+def all_cases(text: str, sets: Sets) -> tuple[str, ...]:
+    """Return the cases that a text names; several keys stand apart by blanks."""
+    patterns = [key for part in text.split() for (key,) in one_by_one([part], sets)]
+    return tuple(dict.fromkeys(key for each in patterns for key in each_key(at_once(each, sets))))
+
+
+def called(text: str) -> tuple[str, list[object]]:
+    """Return the function and the values of a call that is written out."""
+    node = parsed(text)
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+        raise ValueError(f"{text} calls nothing: write NAME()")
+    return node.func.id, list(map(ast.literal_eval, node.args))

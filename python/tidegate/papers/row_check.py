@@ -38,7 +38,10 @@ from tidegate.papers.claims import read
 from tidegate.papers.effective import set_as
 from tidegate.papers.expression import (
     FUNCTIONS,
+    all_cases,
     at_once,
+    called,
+    each_key,
     evaluated,
     measure_of,
     modules_of,
@@ -126,7 +129,7 @@ class Row:
         if text.startswith(_NOT):
             return (), lambda _: Unchecked(text.removeprefix(_NOT))
         if text.startswith(_BY):
-            return self._named(), partial(_found, *self.function())
+            return all_cases(claim.of, self.sets), partial(_found, *self.function())
         if text == _CALCULATED:
             return (), lambda _: self._calculation()
         if text.partition(" ")[0] == _SET:
@@ -134,14 +137,14 @@ class Row:
             read = [(of, key) for of, key in one_by_one([claim.of, claim.measure], self.sets)]
             return (), lambda runs: set_as(runs.effective, read, wanted, claim.within)
         terms = [term for each in self.clauses() for side in each.sides for term in side.terms]
-        cases = dict.fromkeys(key for _, of in terms for key in _flat(at_once(of, self.sets)))
+        cases = dict.fromkeys(key for _, of in terms for key in each_key(at_once(of, self.sets)))
         return tuple(cases), self._find
 
     @property
     def says(self) -> str:
         """What is checked, in one line."""
         claim = self.claim
-        of = " of ".join(each for each in (claim.measure, claim.of) if each)
+        of = " of ".join(each for each in (claim.measure, claim.of) if each not in ("", "*"))
         margin = f", within {100 * claim.within:g} %" if claim.within else ""
         if not claim.check or claim.check.startswith((_SET, _CALCULATED)):
             return f"Check {of}."
@@ -154,16 +157,8 @@ class Row:
 
     def function(self) -> tuple[Callable[..., Any], list[object]]:
         """Return the function of `checks.py` that the row names, and the values for it."""
-        node = parsed(self.claim.check.removeprefix(_BY))
-        name = node.func if isinstance(node, ast.Call) else node
-        assert isinstance(name, ast.Name)
-        found: Callable[..., Any] = getattr(import_module(f"{self.package}.checks"), name.id)
-        return found, list(map(ast.literal_eval, node.args if isinstance(node, ast.Call) else ()))
-
-    def _named(self) -> tuple[str, ...]:
-        """Return the cases that a row names; several keys stand apart by blanks."""
-        patterns = [of for part in self.claim.of.split() for (of,) in one_by_one([part], self.sets)]
-        return tuple(dict.fromkeys(key for of in patterns for key in _flat(at_once(of, self.sets))))
+        name, values = called(self.claim.check.removeprefix(_BY))
+        return getattr(import_module(f"{self.package}.checks"), name), values
 
     def clauses(self) -> Iterator[Clause]:
         """Yield what is compared, and what is only said."""
@@ -174,7 +169,7 @@ class Row:
             for of, measure, each in one_by_one(
                 [self.claim.of, self.claim.measure, rest], self.sets
             ):
-                where = ", ".join(part for part in (measure, of) if part)
+                where = ", ".join(part for part in (measure, of) if part not in ("", "*"))
                 first, *others = _COMPARED.split(f" {each}")
                 sides = [_side(one, of, measure, self._functions) for one in (first, *others[1::2])]
                 yield Clause(where, sides, others[::2], word == _SAY, exactly)
@@ -214,7 +209,8 @@ class Row:
         }[sign]
         means = [plain(each) for each, side in zip(values, sides, strict=True) if side.terms]
         margin = f" within {100 * self.claim.within:g} %" if sign in (">=", "~") else ""
-        what = f"{where}: {sides[0].text} {sign} {sides[1].text}{margin}"
+        compared = f"{sides[0].text} {sign} {sides[1].text}{margin}".strip()
+        what = f"{where}: {compared}" if where else compared
         for name, more, other in pairs:
             yield Part(f"{what}{name} ({' to '.join(means)})", tuple(map(float, more - other)))
 
@@ -311,10 +307,6 @@ def _found(function: Callable[..., Any], values: list[object], runs: Runs) -> Ch
         return Ordering(tuple(Part(what, tuple(map(float, each))) for what, each in found.items()))
     finding: CheckResult = found
     return finding
-
-
-def _flat(cases: Any) -> list[str]:  # noqa: ANN401  (a key, or keys in lists)
-    return [key for each in cases for key in _flat(each)] if isinstance(cases, list) else [cases]
 
 
 def plain(values: Floats) -> str:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from tidegate.papers.case import Scale
+from tidegate.papers.expression import all_cases, called
 from tidegate.papers.paper import Paper
 
 if TYPE_CHECKING:
@@ -15,6 +19,7 @@ if TYPE_CHECKING:
 
     from tidegate.papers.case import ParameterSearch
     from tidegate.papers.check import Check
+    from tidegate.papers.expression import Sets
     from tidegate.papers.runs import Runs
 
     Draw: TypeAlias = Callable[[Runs], Figure]
@@ -28,6 +33,20 @@ class PaperPicture:
     title: str
     cases: tuple[str, ...]
     draw: Draw
+
+
+def pictures_of(text: str, figures: object, sets: Sets) -> tuple[PaperPicture, ...]:
+    """Return the pictures of a `pictures.csv`: `draw` calls a function of `figures.py`."""
+    found = []
+    for row in csv.DictReader(io.StringIO(text)):
+        name, values = called(row["draw"])
+        draw = partial(_drawn, getattr(figures, name), tuple(values))
+        found.append(PaperPicture(row["name"], row["title"], all_cases(row["cases"], sets), draw))
+    return tuple(found)
+
+
+def _drawn(function: Callable[..., Figure], values: tuple[object, ...], runs: Runs) -> Figure:
+    return function(runs, *values)
 
 
 @dataclass(frozen=True)

@@ -188,6 +188,10 @@ SETS: dict[str, Sequence[object]] = {
     "bottleneck": tuple(f"{net}/{mbit}" for net in PAPER for mbit in NETS[net].bottlenecks()),
     "control": CONTROLS,
     "network": tuple(f"{net}/{NETS[net].mbit}" for net in PAPER),
+    **{
+        name: tuple(f"{net}{kind}/{mbit}" for net in READ for mbit in NETS[net].bottlenecks())
+        for name, kind in (("sooner", "-1s"), ("readings", "-one-way-1s"))
+    },
     "sender": (("blitz", "blitz"), ("reno", "tcp")),
     "step": tuple(f"{step:g}" for step in STEPS),
     **{net: _beside(net, "ref") for net in ("fast", "small", "slow", "big", "tiny")},

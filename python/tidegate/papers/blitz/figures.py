@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tidegate.papers.blitz import measures as m
-from tidegate.papers.blitz.cases import CONTROLS, NETS, PAPER, READ, STEPS, keys
+from tidegate.papers.blitz.cases import CONTROLS, NETS, PAPER, READ, STEPS
 from tidegate.papers.plots import CROSS, bars, legend, panels
 from tidegate.papers.plots import curve as draw_curve
-from tidegate.papers.study import PaperPicture
 from tidegate.show.style import GREY, PALETTE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -75,7 +73,8 @@ def _in_paper(runs: Runs, name: str) -> float:
     return float(said[0] if isinstance(said, tuple) else said or np.nan)
 
 
-def _side_by_side(nets: Sequence[str], runs: Runs) -> Figure:
+def side_by_side(runs: Runs, *nets: str) -> Figure:
+    """Draw the power in networks beside each other."""
     figure, axes = panels(len(nets), 4.8 * len(nets), 4.2)
     for each, net in zip(axes, nets, strict=True):
         _powers(each, runs, net)
@@ -88,17 +87,8 @@ def _side_by_side(nets: Sequence[str], runs: Runs) -> Figure:
     return figure
 
 
-def _cases(nets: Iterable[str], kind: str = "") -> tuple[str, ...]:
-    return tuple(
-        case
-        for net in nets
-        for mbit in NETS[net].bottlenecks()
-        for control in CONTROLS
-        for case in keys(net, mbit, control, kind)
-    )
-
-
-def _figure8(runs: Runs) -> Figure:
+def figure8(runs: Runs) -> Figure:
+    """Draw Figure 8."""
     figure, (axes,) = panels(1, 6.4, 3.6)
     bottlenecks = NETS["fast"].bottlenecks()
     series = [
@@ -115,7 +105,8 @@ def _figure8(runs: Runs) -> Figure:
     return figure
 
 
-def _gap(runs: Runs) -> Figure:
+def gap(runs: Runs) -> Figure:
+    """Draw gap."""
     figure, (axes,) = panels(1, 7.8, 4.4)
     wide: dict[str, Any] = {"mfc": "none", "color": PALETTE[1]}
     for name, mark in zip((*PAPER, "middle"), "osv^DPX*", strict=True):
@@ -139,7 +130,8 @@ def _gap(runs: Runs) -> Figure:
     return figure
 
 
-def _reference(runs: Runs) -> Figure:
+def reference(runs: Runs) -> Figure:
+    """Draw reference."""
     figure, axes = panels(3, 12.6, 3.8)
     rows: Sequence[tuple[str, Measure]] = (
         ("Jain's index of the files' rates", m.fairness),
@@ -165,7 +157,8 @@ def _line(
     axes.plot(xs, ys, style, marker="o", ms=3, lw=1.5, color=hue, label=label)
 
 
-def _mix(runs: Runs) -> Figure:
+def mix(runs: Runs) -> Figure:
+    """Draw pareto."""
     figure, (power, response) = panels(2, 9.6, 3.8)
     sizes = (((0.0, m.SHORT_B), "up to 40 kB", "-"), ((m.LONG_B, np.inf), "over 200 kB", "--"))
     for control, hue in COLOURS.items():
@@ -184,61 +177,11 @@ def _mix(runs: Runs) -> Figure:
     return figure
 
 
-def _other(runs: Runs) -> Figure:
+def other(runs: Runs) -> Figure:
+    """Draw readings."""
     figure, axes = panels(len(READ), 4.6 * len(READ), 4.0)
     for each, net in zip(axes, READ, strict=True):
         _powers(each, runs, net, "-one-way-1s")
         each.set_title(f"{NETS[net].name}, one way, 1 s")
         legend(each, 7.5)
     return figure
-
-
-def _picture(name: str, title: str, *nets: str) -> PaperPicture:
-    needed = dict.fromkeys((*nets, *(("ref",) if "big" in nets else ())))
-    return PaperPicture(name, title, _cases(needed), partial(_side_by_side, nets))
-
-
-PICTURES = (
-    _picture(
-        "fig4",
-        "Figure 4: network power in the reference network and in the faster one; bands are one"
-        " standard deviation over the seeds.",
-        "ref",
-        "fast",
-    ),
-    _picture("fig5", "Figure 5: in the smaller and in the slower network.", "small", "slow"),
-    _picture("fig6", "Figure 6: files of 1 MB.", "big", "bigfast"),
-    _picture("fig7", "Figure 7: files of 100 kB and of 10 kB.", "ref", "tiny"),
-    PaperPicture("fig8", "Figure 8: maximum powers, 1 Gbit/s.", _cases(("fast",)), _figure8),
-    _picture("middle", "The delay of 3 ms, which the paper announces and does not show.", "middle"),
-    PaperPicture(
-        "gap",
-        "The conclusion: what Blitz gains, over F/BDP, in all networks at all bottlenecks; and"
-        " over a TCP whose initial window grows with F/BDP.",
-        (
-            *_cases((*PAPER, "middle")),
-            *(case for net in NETS.values() for case in keys(net.key, net.mbit, "wide")),
-        ),
-        _gap,
-    ),
-    PaperPicture(
-        "reference",
-        "Fairness and use of the bottleneck in the reference network, of which the paper only"
-        " says that they are satisfactory.",
-        _cases(("ref",)),
-        _reference,
-    ),
-    PaperPicture(
-        "pareto",
-        "Pareto sizes (shape 1.5, mean 100 kB) in place of equal ones: the reference network at"
-        " 90 Mbit/s.",
-        tuple(case for control in CONTROLS for case in keys("ref", 90, control, "-pareto")),
-        _mix,
-    ),
-    PaperPicture(
-        "readings",
-        "Both other readings at once: D as the delay one way, and a least timeout of 1 s.",
-        _cases(READ, "-one-way-1s"),
-        _other,
-    ),
-)

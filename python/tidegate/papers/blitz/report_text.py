@@ -6,21 +6,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tidegate.papers.blitz.cases import CONTROLS, NETS, READ, READINGS, keys
+from tidegate.papers.blitz.cases import CONTROLS, NETS, READ
 from tidegate.papers.blitz.measures import advantage, peak
 from tidegate.papers.report_text import named, number
 
 if TYPE_CHECKING:
     from tidegate.papers.runs import Runs
 
-TEXT_CASES = tuple(
-    case
-    for nets, kind in ((NETS, ""), *((READ, kind) for kind in READINGS))
-    for net in nets
-    for mbit in NETS[net].bottlenecks()
-    for control in CONTROLS
-    for case in keys(net, mbit, control, kind)
-) + tuple(case for net in NETS.values() for case in keys(net.key, net.mbit, "wide"))
+TEXT_CASES = (
+    "{bottleneck}/{control}/{step} middle/{30,90,150}/{control}/{step} "
+    "{readings}/{control}/{step} {sooner}/{control}/{step} {announced}/wide/{step}"
+)
 MAXIMA = (
     *(f"fig4l.ratio{mbit}" for mbit in NETS["ref"].bottlenecks()),
     *(f"fig4r.d{letter}{mbit}" for mbit in NETS["fast"].bottlenecks() for letter in "BT"),

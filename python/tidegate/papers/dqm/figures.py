@@ -14,14 +14,12 @@ from tidegate.papers.dqm.cases import (
     RHOS,
     SHARES,
     STARTS,
-    TRIED,
     TRIED_RHOS,
     at,
     step,
     two,
 )
 from tidegate.papers.plots import CROSS, bars, curve, legend, panels, ticks
-from tidegate.papers.study import PaperPicture
 from tidegate.show.style import GREY, PALETTE
 
 if TYPE_CHECKING:
@@ -79,7 +77,8 @@ def _by_policy(axes: Axes, runs: Runs, measure: Measure, title: str, scale: floa
     axes.set_ylim(bottom=0)
 
 
-def _figure5(runs: Runs) -> Figure:
+def figure5(runs: Runs) -> Figure:
+    """Draw Figure 5."""
     figure, axes = panels(2, 9.6, 6.4, rows=2)
     rows: Sequence[tuple[Measure, str, float]] = (
         (m.throughput, "throughput of an admitted flow, T [kbit/s]", 1e-3),
@@ -97,7 +96,8 @@ def _figure5(runs: Runs) -> Figure:
     return figure
 
 
-def _figure6(runs: Runs) -> Figure:
+def figure6(runs: Runs) -> Figure:
+    """Draw Figure 6."""
     figure, axes = panels(3, 12.6, 3.8)
     _by_policy(axes[0], runs, m.DONE, "flows completed per second")
     axes[0].axhline(1.085, color=GREY, ls=":", lw=1)
@@ -129,7 +129,8 @@ def _figure6(runs: Runs) -> Figure:
     return figure
 
 
-def _figure7(runs: Runs) -> Figure:
+def figure7(runs: Runs) -> Figure:
+    """Draw Figure 7."""
     figure, axes = panels(2, 9.6, 6.4, rows=2)
     rows: Sequence[tuple[int, Measure, str, str]] = (
         (0, m.throughput_of(1), ", long flows", "-"),
@@ -162,7 +163,8 @@ def _figure7(runs: Runs) -> Figure:
     return figure
 
 
-def _readings(runs: Runs) -> Figure:
+def readings(runs: Runs) -> Figure:
+    """Draw readings."""
     figure, (axes,) = panels(1, 7.4, 3.6)
     policies = ("dt", *REDS)
     rows: Sequence[tuple[str, int, Callable[[str], Measure]]] = (
@@ -185,7 +187,8 @@ def _readings(runs: Runs) -> Figure:
     return figure
 
 
-def _tried(runs: Runs) -> Figure:
+def tried(runs: Runs) -> Figure:
+    """Draw tried."""
     figure, axes = panels(3, 12.6, 3.4)
     rows: Sequence[tuple[Measure, str, float]] = (
         (m.D, "latency without the set-up, D [s]", 1.0),
@@ -205,7 +208,8 @@ def _tried(runs: Runs) -> Figure:
     return figure
 
 
-def _provision(runs: Runs) -> Figure:
+def provision(runs: Runs) -> Figure:
+    """Draw provision."""
     figure, axes = panels(2, 9.6, 3.6)
     rows: Sequence[tuple[Measure, str, float]] = (
         (m.throughput, "throughput of an admitted flow, T [kbit/s]", 1e-3),
@@ -219,50 +223,3 @@ def _provision(runs: Runs) -> Figure:
         each.set_ylim(bottom=0)
         legend(each, 8.5)
     return figure
-
-
-def _keys(policies: Sequence[str], rhos: Sequence[float]) -> tuple[str, ...]:
-    return tuple(at(rho, policy) for rho in rhos for policy in policies)
-
-
-PICTURES = (
-    PaperPicture(
-        "fig5",
-        "Figure 5: throughput per flow, retransmissions, admitted flows and queue over the load;"
-        " bands are one standard deviation over the seeds.",
-        _keys(POLICIES, RHOS),
-        _figure5,
-    ),
-    PaperPicture(
-        "fig6",
-        "Figure 6: completions, losses of connection packets and of data, latencies.",
-        _keys(POLICIES, RHOS),
-        _figure6,
-    ),
-    PaperPicture(
-        "fig7",
-        "Figure 7: short and long flows at rho 2, by how many short ones come for a long one.",
-        tuple(two(2.0, ratio, policy) for ratio in RATIOS for policy in ("gr2", "p3")),
-        _figure7,
-    ),
-    PaperPicture(
-        "readings",
-        "Table I's P_c in three readings, compared with the paper's.",
-        _keys(("dt", *REDS), (1.2,)),
-        _readings,
-    ),
-    PaperPicture(
-        "tried",
-        "P3 as it might be otherwise: by the queue at the moment, over G-R2, with one buffer"
-        " for both sorts of packets, and holding connections back instead of dropping them.",
-        _keys(("p3", *TRIED), TRIED_RHOS),
-        _tried,
-    ),
-    PaperPicture(
-        "provision",
-        "What the triple provides for, at rho 1.6: throughput per flow and latency with its"
-        " set-up, over where connections begin to be lost and how many of them.",
-        tuple(step(start, share) for start in STARTS for share in SHARES),
-        _provision,
-    ),
-)

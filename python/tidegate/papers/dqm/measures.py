@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from tidegate.results.run_files import SavedRun
 
 RTX, N, DONE = "retransmitted_packets", "open_mean", "completed_per_s"
-FINISHED_D, FINISHED_DA = "fct_admitted_mean_s", "fct_mean_s"
-"""D and D_a of the flows that finished: the other way to count."""
 TABLE1 = {"dt": "Drop-tail", "gr1": "G-R1", "gr2": "G-R2", "gr3": "G-R3"}
 SHOWN = {"dt": "DT", "gr2": "G-RED", "p1": "P1", "p2": "P2", "p3": "P3"}
 BUFFER = 90.0
@@ -148,6 +146,4 @@ def longest_gap(times: NDArray[np.float64], end: float) -> float:
     return float(np.max(np.diff(np.append(times, end)), initial=0.0))
 
 
-SHORT, LONG = throughput_of(0), throughput_of(1)
-LATENCY, AGAIN = third_latency, of_class("third", RTX)
-FINISHED_LATENCY = of_class("third", FINISHED_D)
+FINISHED_LATENCY = of_class("third", "fct_admitted_mean_s")

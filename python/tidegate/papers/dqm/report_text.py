@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tidegate.papers.dqm.cases import RATIOS, TRIED, TRIED_RHOS, at, two
+from tidegate.papers.dqm.cases import RATIOS, at, two
 from tidegate.papers.dqm.measures import TABLE1, longest_pause, most_waiting
 from tidegate.papers.report_text import named, number
 from tidegate.papers.study import PaperTable
@@ -15,13 +15,8 @@ if TYPE_CHECKING:
     from tidegate.papers.runs import Runs
 
 TEXT_CASES = (
-    *(at(1.2, policy) for policy in TABLE1),
-    at(2.0, "p3"),
-    at(2.0, "p3-gr2"),
-    *(two(2.0, ratio, "p3") for ratio in RATIOS),
-    *(f"tandem/{policy}" for policy in ("gr2", "p3", "p3-gr2")),
-    *(at(1.6, policy) for policy in ("gr2", "p1", "p2", "p3")),
-    *(at(rho, policy) for rho in TRIED_RHOS for policy in ("p3", *TRIED)),
+    "rho/1.2/{dt,gr1,gr2,gr3} rho/2/{p3,p3-gr2} classes/2/{ratio}/p3 tandem/{gr2,p3,p3-gr2} "
+    "rho/1.6/{gr2,p1,p2,p3} rho/{1.2,1.6,2}/{p3,p3-gr2,p3-all,p3-moment,p3-one-buffer,p3-hold}"
 )
 
 

@@ -140,7 +140,11 @@ def _all() -> list[Case]:
 
 CASES = {case.key: case for case in _all()}
 
-SETS: dict[str, Sequence[object]] = {"experiment": EXPERIMENTS}
+SETS: dict[str, Sequence[object]] = {
+    "delay": DELAYS_MS,
+    "experiment": EXPERIMENTS,
+    "rate": RATES,
+}
 """Parts of the keys of cases, by the name that `claims.csv` has for them."""
 
 SCALE = Scale(

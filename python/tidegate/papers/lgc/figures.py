@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,7 +26,6 @@ from tidegate.papers.lgc.cases import (
 from tidegate.papers.lgc.measures import above_permitted, hops, upstream_mb
 from tidegate.papers.lgc.outcomes import holds
 from tidegate.papers.plots import horizontal_bars, legend, legend_above, panels, statistics, ticks
-from tidegate.papers.study import PaperPicture
 from tidegate.show.style import GREY, PALETTE
 
 if TYPE_CHECKING:
@@ -46,7 +44,8 @@ CURVES = (("1", "s1", 53.5), ("2", "s1", 48.8), ("3", "s1", 57.33), ("3", "s3", 
 NAMES = {"mobile": "moves", "static": "stays", "red-alone": "RED alone", "none": "no filter"}
 
 
-def _figure2(_: Runs) -> Figure:
+def figure2(_: Runs) -> Figure:
+    """Draw Figure 2."""
     figure, (axes,) = panels(1, 6.4, 3.8)
     ns = range(1, 51)
     axes.plot(ns, [_native.lgc_permissible_percent(n) for n in ns], marker="o", ms=3)
@@ -78,13 +77,15 @@ def _queue(axes: Axes, record: SavedRun) -> None:
     legend_above(axes)
 
 
-def _experiment(case: str, runs: Runs) -> Figure:
+def experiment(runs: Runs, case: str) -> Figure:
+    """Draw the queue of an experiment."""
     figure, (axes,) = panels(1, 8.4, 4.0)
     _queue(axes, runs.records(case)[0])
     return figure
 
 
-def _figure9(runs: Runs) -> Figure:
+def figure9(runs: Runs) -> Figure:
+    """Draw Figure 9."""
     record = runs.records("2")[0]
     figure, (axes,) = panels(1, 8.4, 3.2)
     for place, port in enumerate(reversed(m.NODES)):
@@ -138,7 +139,8 @@ def _moderate(axes: Axes, runs: Runs, key: Callable[[str, int], str], xs: tuple[
     axes.plot([], [], "s", color="black", ms=5, label="experiment 1b")
 
 
-def _dependence(runs: Runs) -> Figure:
+def dependence(runs: Runs) -> Figure:
+    """Draw service."""
     figure, (service, delays) = panels(2, 12.6, 4.6)
     for axes, key, xs, taken_at in (
         (service, rate, RATES, (SERVICE,)),
@@ -160,7 +162,8 @@ HUES = (PALETTE[2], PALETTE[5], GREY)
 """Colours of the filter that moves, that stays, and of none."""
 
 
-def _waste(runs: Runs) -> Figure:
+def waste(runs: Runs) -> Figure:
+    """Draw waste."""
     figure, three = panels(3, 12.6, 3.4)
     rows: tuple[tuple[Measure, float, str], ...] = (
         (m.wasted, 1.0, "MB over I1-I2 and I2-I3 in vain"),
@@ -175,7 +178,8 @@ def _waste(runs: Runs) -> Figure:
     return figure
 
 
-def _crowds(runs: Runs) -> Figure:
+def crowds(runs: Runs) -> Figure:
+    """Draw crowds."""
     figure, (held, blind) = panels(2, 12.6, 3.8)
     values = [runs.values(crowd("tail", others), above_permitted) for others in CROWDS]
     held.errorbar(CROWDS, *statistics(values, 0), marker="o", ms=4, color=AVERAGE)
@@ -196,7 +200,8 @@ def _crowds(runs: Runs) -> Figure:
     return figure
 
 
-def _tree(runs: Runs) -> Figure:
+def tree(runs: Runs) -> Figure:
+    """Draw tree."""
     figure, (carried, reached) = panels(2, 12.6, 3.8)
     values = [runs.values(f"tree/{kind}", upstream_mb) for kind in TREE]
     horizontal_bars(carried, [NAMES[kind] for kind in TREE], values, HUES)
@@ -214,7 +219,8 @@ def _tree(runs: Runs) -> Figure:
 LOADS = {"": "a greedy host without a break", "-moderate": "moderate bursts"}
 
 
-def _against(runs: Runs) -> Figure:
+def against(runs: Runs) -> Figure:
+    """Draw against."""
     figure, both = panels(2, 12.6, 3.6)
     for axes, (load, traffic) in zip(both, LOADS.items(), strict=True):
         for hue, kind in zip(PALETTE, AGAINST, strict=False):
@@ -225,45 +231,3 @@ def _against(runs: Runs) -> Figure:
         axes.set_xlabel("flow completion time of the others [s]")
     both[0].legend(frameon=False, loc="lower right")
     return figure
-
-
-_ALL_RATES = tuple(rate(e, x) for e in ("1", "1b", "2", "3") for x in RATES)
-_ALL_DELAYS = tuple(delay(e, x) for e in ("1", "1b", "2", "3") for x in DELAYS_MS)
-
-PICTURES = (
-    PaperPicture("fig2", "Figure 2: what a connection may hold of the queue", (), _figure2),
-    PaperPicture("fig5", "Figure 5: experiment 1, seed 1", ("1",), partial(_experiment, "1")),
-    PaperPicture("fig6", "Figure 6: experiment 1b, seed 1", ("1b",), partial(_experiment, "1b")),
-    PaperPicture("fig8", "Figure 8: experiment 2 at I3, seed 1", ("2",), partial(_experiment, "2")),
-    PaperPicture(
-        "fig9", "Figure 9: packets of source 1, and who filtered them, seed 1", ("2",), _figure9
-    ),
-    PaperPicture("fig11", "Figure 11: experiment 3, seed 1", ("3",), partial(_experiment, "3")),
-    PaperPicture(
-        "service",
-        "Results over the service rate and over the delay, which the paper does not give",
-        _ALL_RATES + _ALL_DELAYS,
-        _dependence,
-    ),
-    PaperPicture(
-        "waste",
-        "A filter that moves, one that stays, and RED alone: experiment 2, 4000 greedy packets",
-        tuple(moved(kind, lasting=True) for kind in FILTERS),
-        _waste,
-    ),
-    PaperPicture(
-        "crowds",
-        "Many connections in the queue (left), and the blind spot (right)",
-        (*(crowd("tail", others) for others in CROWDS), "five"),
-        _crowds,
-    ),
-    PaperPicture(
-        "tree", "A hundred nodes, ten of them greedy", tuple(f"tree/{k}" for k in TREE), _tree
-    ),
-    PaperPicture(
-        "against",
-        "LGC against FQ-CoDel on the same greedy traffic",
-        tuple(f"fair/{kind}{load}" for kind in AGAINST for load in LOADS),
-        _against,
-    ),
-)

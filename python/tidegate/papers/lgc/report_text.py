@@ -13,7 +13,6 @@ from tidegate.papers.lgc.cases import (
     GATED,
     RATES,
     TREE,
-    as_processes,
     moved,
     rate,
 )
@@ -41,13 +40,10 @@ HARD = (
 )
 """Statements without a number that depends on a rate; each has to hold in every run."""
 TEXT_CASES = (
-    *(rate(experiment, each) for experiment in EXPERIMENTS for each in RATES),
-    *(moved(kind, lasting=lasting) for kind in FILTERS for lasting in (False, True)),
-    *EXPERIMENTS,
-    *(as_processes(each) for each in EXPERIMENTS),
-    *(f"tree/{kind}" for kind in TREE),
-    *(f"fair/{kind}{load}" for kind in AGAINST for load in ("", "-moderate")),
-    *(f"gated/{kind}" for kind in GATED),
+    "rate/{experiment}/{rate} 2/{mobile,static,red-alone} 2/{mobile,static,red-alone}/lasting "
+    "{experiment} processes/{experiment} tree/{mobile,static,none} "
+    "fair/{drop-tail,lgc,fq-codel} fair/{drop-tail,lgc,fq-codel}-moderate "
+    "gated/{none,gate,lgc,lgc-and-gate}"
 )
 
 

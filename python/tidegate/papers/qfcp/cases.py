@@ -181,7 +181,7 @@ PHASES = tuple(
     zip((0.0, *JOINS, *LEAVES), (*JOINS, *LEAVES, 14.0), (1, 2, 3, 4, 3, 2, 1), strict=True)
 )
 """Begin, end and number of flows between two changes of Figure 2."""
-SETS: dict[str, Sequence[object]] = {"loss": LOSSES, "phase": PHASES}
+SETS: dict[str, Sequence[object]] = {"beta": BETAS, "loss": LOSSES, "phase": PHASES}
 """Parts of the keys of cases, by the name that `claims.csv` has for them."""
 
 CASES = _of_the_paper() | _parts() | _beyond()

@@ -10,7 +10,6 @@ from tidegate.papers.panels import MARKS
 from tidegate.papers.plots import horizontal_bars, legend, panels, statistics, ticks
 from tidegate.papers.qfcp import measures as m
 from tidegate.papers.qfcp.cases import BETAS, FOUR, LOSSES, PHASES, fct, lossy
-from tidegate.papers.study import PaperPicture
 from tidegate.results.measures import jain
 from tidegate.show.style import GREY, PALETTE
 
@@ -35,7 +34,8 @@ TRIPS = ("qfcp", "xcp", "rcp", "tcp")
 """Protocols of Figure 3."""
 
 
-def _figure1(runs: Runs) -> Figure:
+def figure1(runs: Runs) -> Figure:
+    """Draw Figure 1."""
     figure, (whole, short) = panels(2, 10.0, 4.0)
     for name in FIVE:
         look: dict[str, Any] = {"color": COLOURS[name], "label": NAMES[name]}
@@ -61,7 +61,8 @@ def _figure1(runs: Runs) -> Figure:
     return figure
 
 
-def _figure2(runs: Runs) -> Figure:
+def figure2(runs: Runs) -> Figure:
+    """Draw Figure 2."""
     figure, many = panels(4, 12.0, 5.0, rows=2, sharex=True)
     for name, top, below in zip(JOINING, many[:4], many[4:], strict=True):
         record = runs.records(f"adapt/{name}")[0]
@@ -79,7 +80,8 @@ def _figure2(runs: Runs) -> Figure:
     return figure
 
 
-def _figure3(runs: Runs) -> Figure:
+def figure3(runs: Runs) -> Figure:
+    """Draw Figure 3."""
     figure, (*three, means) = panels(2, 10.0, 6.5, rows=2)
     for axes, name, letter in zip(three, ("qfcp", "xcp", "tcp"), "abc", strict=True):
         times, rates = m.throughputs(runs.records(f"rtt/{name}")[0], 10)
@@ -119,7 +121,8 @@ def _figure3(runs: Runs) -> Figure:
     return figure
 
 
-def _figure4(runs: Runs) -> Figure:
+def figure4(runs: Runs) -> Figure:
+    """Draw Figure 4."""
     figure, both = panels(2, 10.0, 3.8)
     for axes, way, what in zip(both, ("data", "ack"), ("data", "ACKs"), strict=True):
         for name, mark, size in zip(FIVE, MARKS, (9, 6, 4, 5, 5), strict=False):
@@ -149,7 +152,8 @@ OFF = {
 """Parts that are switched off."""
 
 
-def _parts(runs: Runs) -> Figure:
+def parts(runs: Runs) -> Figure:
+    """Draw parts."""
     figure, three = panels(3, 12.0, 3.4)
     rows = (
         ("adapt", m.after_join, "queue, first second after a join", "packets"),
@@ -167,7 +171,8 @@ def _parts(runs: Runs) -> Figure:
     return figure
 
 
-def _betas(runs: Runs) -> Figure:
+def betas(runs: Runs) -> Figure:
+    """Draw beta."""
     figure, both = panels(2, 9.0, 3.2)
     rows: tuple[tuple[str, Measure, str], ...] = (
         ("adapt", m.after_join, "mean queue in the second after a join [packets]"),
@@ -182,7 +187,8 @@ def _betas(runs: Runs) -> Figure:
     return figure
 
 
-def _crowd(runs: Runs) -> Figure:
+def crowd(runs: Runs) -> Figure:
+    """Draw crowd."""
     figure, three = panels(3, 11.0, 3.4)
     for name in FIVE:
         tables = [record.ports("bottleneck") for record in runs.records(f"crowd/{name}")]
@@ -201,49 +207,3 @@ def _crowd(runs: Runs) -> Figure:
         axes.set(xlim=(4, 20), ylim=(0, None), xlabel="time [s]; the crowd comes at 5 s")
     legend(three[2])
     return figure
-
-
-PICTURES = (
-    PaperPicture(
-        "fig1",
-        "Figure 1: average flow completion time against flow size, 60,000 flows at load 1",
-        tuple(fct(name) for name in FIVE),
-        _figure1,
-    ),
-    PaperPicture(
-        "fig2",
-        "Figure 2: four flows join and leave (thin lines: the fair share)",
-        tuple(f"adapt/{name}" for name in JOINING),
-        _figure2,
-    ),
-    PaperPicture(
-        "fig3",
-        "Figure 3: ten flows with round trips from 40 (blue) to 220 ms (red)",
-        tuple(f"rtt/{name}" for name in TRIPS),
-        _figure3,
-    ),
-    PaperPicture(
-        "fig4",
-        "Figure 4: goodput of one flow on a lossy link",
-        tuple(lossy(name, way, x) for name in FIVE for way in ("data", "ack") for x in LOSSES),
-        _figure4,
-    ),
-    PaperPicture(
-        "parts",
-        "Each part of QFCP switched off in turn",
-        tuple(f"{each}/{what}" for each in ("adapt", "crowd", "rtt") for what in OFF.values()),
-        _parts,
-    ),
-    PaperPicture(
-        "beta",
-        "Beta swept",
-        tuple(f"{scenario}/beta/{beta}" for scenario in ("adapt", "fct") for beta in BETAS),
-        _betas,
-    ),
-    PaperPicture(
-        "crowd",
-        "Beyond the paper: 100 flows come at once",
-        tuple(f"crowd/{name}" for name in FIVE),
-        _crowd,
-    ),
-)

@@ -218,13 +218,6 @@ def estimate_error(record: SavedRun) -> float:
     return float(np.mean(np.abs(events["from"][late] / 10.0 - 1.0)))
 
 
-def swing(record: SavedRun) -> float:
-    """Return the standard deviation of the rate over its mean, from 5 s on."""
-    events = record.events("middle")
-    rates = events["set"][events["time_s"] > 5.0]
-    return float(np.std(rates) / np.mean(rates))
-
-
 def after_join(record: SavedRun) -> float:
     """Return the mean queue in the second after each join of Figure 2, in packets."""
     table = record.ports("middle")

@@ -17,14 +17,9 @@ if TYPE_CHECKING:
 
 FIVE = (*FOUR, "vcp")
 TEXT_CASES = (
-    *(fct(name) for name in FIVE),
-    *("fct/rcp-2006", "fct/rcp-own", "fct/without/pacing"),
-    *("rtt/xcp", "rtt/qfcp", "rtt/qfcp-low"),
-    *(f"crowd/{name}" for name in FIVE),
-    *("crowd/without/pacing", "crowd/deep/pacing", "crowd/deep/none"),
-    *(f"row/{name}" for name in ("qfcp", "rcp", "xcp")),
-    *(f"mixed/{name}/{queue}" for name in ("qfcp", "xcp") for queue in ("drop-tail", "red")),
-    *("halved/qfcp", "halved/xcp"),
+    "fct/{qfcp,rcp,xcp,tcp,vcp} fct/{rcp-2006,rcp-own,without/pacing} rtt/{xcp,qfcp,qfcp-low} "
+    "crowd/{qfcp,rcp,xcp,tcp,vcp} crowd/{without/pacing,deep/pacing,deep/none} "
+    "row/{qfcp,rcp,xcp} mixed/{qfcp,xcp}/{drop-tail,red} halved/{qfcp,xcp}"
 )
 
 

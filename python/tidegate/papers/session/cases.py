@@ -24,7 +24,6 @@ UNDERLOAD = 0.25
 
 NC, GSS, CP = (f"static/10k-1000/{name}" for name in ("none", "gssga", "cp"))
 OPTIMUM = "optimum/10k-1000"
-SWEEP = (*(f"admit/{rate}" for rate in RATES), OPTIMUM)
 CELLS = tuple(f"{size}k-{rate}" for size in SIZES for rate in ARRIVALS)
 SCHEMES = {"gssga": "GSS+GA", "cp": "CP"}
 NAMES = {"nosc": "none", "gssga": "gssga", "cp": "cp"}
@@ -32,8 +31,6 @@ NAMES = {"nosc": "none", "gssga": "gssga", "cp": "cp"}
 TABLE1 = (1000, 250, 150, 100, 65)
 TABLE2 = (1000, 200, 150, 100, 65)
 """Admit rates of the tables, sessions/s."""
-NOT_WORSE = 0.05
-"""The most that counts as not worse: hardly more than a bar chart of the paper can show."""
 ALMOST = 0.10
 """The most that counts as almost as much."""
 OPTIMA = {"30k": "30k-1000", "300": "10k-300", "5M": "5M", "100": "10k-100"}

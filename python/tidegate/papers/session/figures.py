@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import tomllib
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,9 +17,8 @@ from tidegate.papers.plots import (
     panels,
     statistics,
 )
-from tidegate.papers.session.cases import ARRIVALS, CELLS, CP, GSS, LOADS, NAMES, NC, SWEEP
+from tidegate.papers.session.cases import ARRIVALS, CELLS, CP, GSS, LOADS, NAMES, NC
 from tidegate.papers.session.measures import curve, served
-from tidegate.papers.study import PaperPicture
 from tidegate.show.style import GREY, LINES, PALETTE
 
 if TYPE_CHECKING:
@@ -73,7 +71,8 @@ def _timeline(axes: Axes, record: SavedRun, title: str) -> None:
     legend_above(axes)
 
 
-def _figure2(runs: Runs) -> Figure:
+def figure2(runs: Runs) -> Figure:
+    """Draw Figure 2."""
     figure, (axes,) = panels(1, 7.0, 3.8)
     found = curve(runs)
     rates = sorted(found)
@@ -92,7 +91,8 @@ def _figure2(runs: Runs) -> Figure:
     return figure
 
 
-def _figure3(runs: Runs) -> Figure:
+def figure3(runs: Runs) -> Figure:
+    """Draw Figure 3."""
     figure, both = panels(2, 10.0, 3.6)
     for axes, cells in zip(both, (CELLS[:2], CELLS[2:]), strict=True):
         series = dict(_family(runs, [f"static/{cell}" for cell in cells], "completed"))
@@ -105,7 +105,8 @@ def _figure3(runs: Runs) -> Figure:
     return figure
 
 
-def _figure4(runs: Runs) -> Figure:
+def figure4(runs: Runs) -> Figure:
+    """Draw Figure 4."""
     figure, (axes,) = panels(1, 7.0, 3.6)
     edges = np.arange(0.0, 101.0, 1.0)
     for name, case in (("none", NC), ("gssga", GSS), ("cp", CP)):
@@ -147,12 +148,14 @@ def _lines(
     return figure
 
 
-def _figure5(runs: Runs) -> Figure:
+def figure5(runs: Runs) -> Figure:
+    """Draw Figure 5."""
     cases = ((NC, "no session control"), (GSS, "GSS+GA"), (CP, "CP"))
     return _lines(runs, cases, levels={NC: (("fig5.nc_level", 50.0, 250.0),)})
 
 
-def _figure6(runs: Runs) -> Figure:
+def figure6(runs: Runs) -> Figure:
+    """Draw Figure 6."""
     figure, three = panels(3, 10.0, 2.8)
     families = (
         ("arrivals", "arrival rate", "sessions per second"),
@@ -205,7 +208,8 @@ def _family(runs: Runs, cells: Sequence[str], measure: str) -> Series:
     return {name: [runs.values(f"{cell}/{name}", measure) for cell in cells] for name in CONTROLS}
 
 
-def _figure7(runs: Runs) -> Figure:
+def figure7(runs: Runs) -> Figure:
+    """Draw Figure 7."""
     figure, both = panels(2, 10.0, 3.4)
     cells, groups = [f"arrivals/{load}" for load in LOADS], [load.upper() for load in LOADS]
     printed = [
@@ -218,13 +222,15 @@ def _figure7(runs: Runs) -> Figure:
     return figure
 
 
-def _figure8(runs: Runs) -> Figure:
+def figure8(runs: Runs) -> Figure:
+    """Draw Figure 8."""
     cases = (("arrivals/load3/none", "no session control"), ("arrivals/load3/cp", "CP"))
     levels = {cases[0][0]: (("fig8.nc_before", 50.0, 125.0), ("fig8.nc_after", 200.0, 300.0))}
     return _lines(runs, cases, (125.0, 175.0), levels)
 
 
-def _by_capacity(way: str, runs: Runs) -> Figure:
+def by_capacity(runs: Runs, way: str) -> Figure:
+    """Draw completions where the capacity goes up or down."""
     figure, both = panels(2, 10.0, 3.4)
     groups = [load.upper() for load in LOADS]
     for axes, rate in zip(both, ARRIVALS, strict=True):
@@ -244,7 +250,8 @@ PULSES = {
 }
 
 
-def _pulses(runs: Runs) -> Figure:
+def pulses(runs: Runs) -> Figure:
+    """Draw pulses."""
     figure, (many, line) = panels(1, 9.0, 5.6, rows=2)
     _bars(many, "pulses of 25 s", [*PULSES], _family(runs, [*PULSES.values()], "completed"))
     many.set_ylabel("sessions completed")
@@ -269,7 +276,8 @@ OPTIMA = {
 }
 
 
-def _optima(runs: Runs) -> Figure:
+def optima(runs: Runs) -> Figure:
+    """Draw optima."""
     figure, both = panels(2, 10.0, 3.4)
     for axes, (title, lines) in zip(both, OPTIMA.items(), strict=True):
         for style, (name, label) in zip(LINES, lines.items(), strict=False):
@@ -282,7 +290,8 @@ def _optima(runs: Runs) -> Figure:
     return figure
 
 
-def _ablations(runs: Runs) -> Figure:
+def ablations(runs: Runs) -> Figure:
+    """Draw ablations."""
     pairs = (
         ((GSS, "GSS+GA"), ("ablation/gss-alone", "GSS alone"), "1000 arrivals/s"),
         (
@@ -338,7 +347,8 @@ BEYOND = (
 """Cases that the paper names and does not run."""
 
 
-def _beyond(runs: Runs) -> Figure:
+def beyond(runs: Runs) -> Figure:
+    """Draw beyond."""
     figure, both = panels(2, 10.0, 7.0, sharey=True)
 
     def fct(record: SavedRun) -> float:
@@ -352,81 +362,3 @@ def _beyond(runs: Runs) -> Figure:
     both[0].set(title="how many complete", xlabel="completions [sessions/s]")
     both[1].set(title="how long they take", xlabel="FCT of those served, mean [s]")
     return figure
-
-
-def _cells(*families: str) -> tuple[str, ...]:
-    return tuple(f"{family}/{name}" for family in families for name in CONTROLS)
-
-
-def _loads(family: str, way: str = "") -> tuple[str, ...]:
-    return _cells(*(f"{family}/{way}{load}" for load in LOADS))
-
-
-PICTURES = (
-    PaperPicture(
-        "fig2", "Figure 2: completions over the admit rate, 1000 arrivals/s", (*SWEEP, NC), _figure2
-    ),
-    PaperPicture(
-        "fig3",
-        "Figure 3: sessions completed under traffic that does not change",
-        (*_cells(*(f"static/{cell}" for cell in CELLS)), *(f"optimum/{cell}" for cell in CELLS)),
-        _figure3,
-    ),
-    PaperPicture("fig4", "Figure 4: how long completed sessions took", (NC, GSS, CP), _figure4),
-    PaperPicture(
-        "fig5", "Figure 5: admitted and completed over time (seed 1)", (NC, GSS, CP), _figure5
-    ),
-    PaperPicture("fig6", "Figure 6: how traffic and link change, as reconstructed", (), _figure6),
-    PaperPicture(
-        "fig7", "Figure 7 and Table III: the arrival rate changes", _loads("arrivals"), _figure7
-    ),
-    PaperPicture(
-        "fig8",
-        "Figure 8: LOAD3 of the arrival rate over time (seed 1)",
-        ("arrivals/load3/none", "arrivals/load3/cp"),
-        _figure8,
-    ),
-    PaperPicture(
-        "fig9",
-        "Figure 9: the capacity falls from 10 to 5 Mbit/s",
-        tuple(case for rate in ARRIVALS for case in _loads(f"capacity/{rate}", "down-")),
-        partial(_by_capacity, "down"),
-    ),
-    PaperPicture(
-        "capacity-up",
-        "Run by the authors, not shown: the capacity rises from 10 to 20 Mbit/s",
-        tuple(case for rate in ARRIVALS for case in _loads(f"capacity/{rate}", "up-")),
-        partial(_by_capacity, "up"),
-    ),
-    PaperPicture(
-        "pulses",
-        "Run by the authors, not shown: pulses of 25 s at 50, 150 and 250 s",
-        _cells(*PULSES.values()),
-        _pulses,
-    ),
-    PaperPicture(
-        "optima",
-        "The brute-force optimum for other arrival rates and capacities",
-        tuple(dict.fromkeys(f"optimum/{name}" for lines in OPTIMA.values() for name in lines)),
-        _optima,
-    ),
-    PaperPicture(
-        "ablations",
-        "The laws without one of their parts (seed 1)",
-        (
-            GSS,
-            CP,
-            "ablation/gss-alone",
-            "capacity/1000/up-load3/gssga",
-            "ablation/up-load3-no-way-back",
-            "ablation/no-smoothing",
-        ),
-        _ablations,
-    ),
-    PaperPicture(
-        "beyond",
-        "Beyond the paper: 1000 arrivals/s of 10 kB",
-        tuple(case for _, case in BEYOND),
-        _beyond,
-    ),
-)

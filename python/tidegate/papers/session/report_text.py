@@ -26,11 +26,7 @@ if TYPE_CHECKING:
     from tidegate.papers.runs import Runs
     from tidegate.papers.verdicts import ClaimResult
 
-TEXT_CASES = (
-    *(f"paths/{rate}/{way}" for rate in (100, 1000) for way in ("all", "fin5", "fin15")),
-    "paths/1000/syn15",
-    "opaque/0.15",
-)
+TEXT_CASES = "paths/{arrivals}/{all,fin5,fin15} paths/1000/syn15 opaque/0.15"
 _SCHEMES = ("none", "GSS+GA", "CP")
 
 
