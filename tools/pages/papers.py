@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
-REPORTS = Path("docs/papers")
+REPORTS = Path(__file__).parents[2] / "docs" / "papers"
+"""Wherever the command is: Sphinx reads its settings in their folder."""
 
 
 def there() -> list[str]:
