@@ -27,6 +27,8 @@ pub(super) struct Record {
     pub(super) repair: Repair,
     /// A block has come.
     pub(super) told: bool,
+    /// The last blocks: a receiver repeats most of them.
+    blocks: [(u32, u32); 4],
     /// When each segment was sent; none: nothing asks for it.
     pub(super) log: Option<Box<SentLog>>,
 }
@@ -39,8 +41,9 @@ impl Outstanding {
 
     /// All numbers become less by a lap.
     pub(super) fn renumber(&mut self, lap: u32) {
-        let Some(Record { arrived, repair, told: _, log }) = self.known() else { return };
+        let Some(Record { arrived, repair, told: _, blocks, log }) = self.known() else { return };
         arrived.renumber(lap);
+        *blocks = Default::default();
         repair.renumber(lap);
         log.iter_mut().for_each(|log| log.renumber(lap));
     }
@@ -196,7 +199,7 @@ impl Record {
     #[inline(never)]
     pub(super) fn acknowledge(&mut self, ack: u32, max: u32, ext: &Ext, came: Came) -> bool {
         self.told |= ext.blocks().is_some();
-        let Record { arrived, repair, log, .. } = self;
+        let Record { arrived, repair, blocks, log, .. } = self;
         let mut log = log.as_deref_mut();
         if let Some(log) = &mut log {
             log.begin_ack();
@@ -213,11 +216,12 @@ impl Record {
         // blocks of an acknowledgement that was overtaken may begin below what has arrived since
         let una = log.as_ref().map_or(ack, |log| log.first().max(ack));
         let mut new = false;
-        for block in ext.blocks().into_iter().flatten().filter(|block| block.len > 0) {
+        for (block, last) in ext.blocks().into_iter().flatten().zip(blocks) {
             let start = ack.saturating_add(block.start);
             let end = start.saturating_add(u32::from(block.len)).min(max);
             let start = start.max(una);
-            if start < end {
+            if start < end && *last != (start, end) {
+                *last = (start, end);
                 new |= arrived.insert_telling(start, end, |start, end| {
                     repair.came(start, end);
                     if let Some(log) = &mut log {

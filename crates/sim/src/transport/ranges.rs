@@ -65,12 +65,18 @@ impl Ranges {
             *count += end - start;
             tell(start, end);
         };
-        let first = first_that_ends(parts, start);
-        if first == parts.len() {
-            parts.push_back((start, end));
-            tell(start, end);
-            return true;
-        }
+        // the first range that ends at `start` or later
+        let first = match parts.back() {
+            Some(last) if last.1 >= start && last.0 > start => {
+                parts.partition_point(|range| range.1 < start)
+            }
+            Some(last) if last.1 >= start => parts.len() - 1,
+            _ => {
+                parts.push_back((start, end));
+                tell(start, end);
+                return true;
+            }
+        };
         let (low, mut high) = parts[first];
         if low <= start && end <= high {
             return false;
@@ -202,18 +208,6 @@ impl Ranges {
         }
         blocks
     }
-}
-
-/// The place of the first range that ends at `bound` or later.
-#[inline]
-fn first_that_ends(parts: &VecDeque<(u32, u32)>, bound: u32) -> usize {
-    // blocks tell of the last ranges
-    for place in (0..parts.len()).rev().take(4) {
-        if parts[place].1 < bound {
-            return place + 1;
-        }
-    }
-    parts.partition_point(|range| range.1 < bound)
 }
 
 #[cfg(test)]

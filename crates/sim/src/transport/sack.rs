@@ -12,7 +12,8 @@ const DUP_THRESH: u32 = 3;
 /// How far the sender has repaired; `arrived` is what blocks have acknowledged.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Repair {
-    /// Behind the last segment sent again in the present recovery (HighRxt).
+    /// Behind the last segment sent again in the present recovery (HighRxt), or behind what has
+    /// arrived there.
     repaired: u32,
     /// Segments below `repaired` that have arrived, kept up to date so that they need not be
     /// counted for each packet.
@@ -102,10 +103,15 @@ impl Record {
     }
 
     /// Whether a lost segment was not sent again yet.
-    pub(super) fn repairs(&self, una: u32) -> bool {
+    pub(super) fn repairs(&mut self, una: u32) -> bool {
         let bound = self.repair.lost_below;
-        // most calls need no search
-        self.repair.repaired.max(una) < bound && self.candidate(una) < bound
+        if self.repair.repaired.max(una) >= bound {
+            return false;
+        }
+        // what has arrived there is not searched again
+        let candidate = self.candidate(una);
+        self.repair.set_repaired(candidate, &self.arrived);
+        candidate < bound
     }
 
     /// The next lost segment that was not sent again yet (NextSeg, rule 1).

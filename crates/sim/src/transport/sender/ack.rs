@@ -137,7 +137,7 @@ impl<C: Control + Payloads> Sender<C> {
     }
 
     /// Notes which segments have arrived. Returns whether the acknowledgement's blocks have new ones.
-    #[inline]
+    #[inline(always)]
     fn read_blocks(&mut self, packet: &Packet, ctx: &Ctx<'_>) -> bool {
         let (timestamps, now, max) = (ctx.class.tcp.timestamps, ctx.net.now, self.snd.max);
         let told = self.snd.outstanding.acknowledge(packet, max, timestamps, now);
@@ -262,8 +262,10 @@ impl<C: Control + Payloads> Sender<C> {
     /// Tells a control that asks for it which segments are newly marked lost.
     pub(super) fn tell_losses(&mut self, ctx: &Ctx<'_>) {
         let list = self.snd.outstanding.log_mut().and_then(|log| log.lost_now.as_mut());
-        for lost in list.into_iter().flat_map(|list| list.drain(..)) {
-            self.control.on_lost(&lost, ctx.net.now);
+        if let Some(list) = list.filter(|list| !list.is_empty()) {
+            for lost in list.drain(..) {
+                self.control.on_lost(&lost, ctx.net.now);
+            }
         }
     }
 

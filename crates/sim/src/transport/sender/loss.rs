@@ -24,7 +24,7 @@ pub(super) use verdict::{Ack, Event, Sends, Verdict};
 
 impl<C: Control + Payloads> Sender<C> {
     /// Asks the detector of the class what an acknowledgement says of losses.
-    #[inline]
+    #[inline(always)]
     pub(super) fn judge(&mut self, ack: &Ack<'_>, ctx: &Ctx<'_>) -> Verdict {
         let class = &*ctx.class;
         if class.detector == Detector::Timed {
