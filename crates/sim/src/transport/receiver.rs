@@ -330,8 +330,7 @@ impl Receiver {
                 {
                     self.split(seq, address, ctx);
                 }
-                let ext = self.release(packet.ext);
-                self.acknowledge_with(address, seq, &ext, ctx);
+                self.acknowledge_held(address, seq, &packet.ext, ctx);
             }
         }
     }
@@ -355,8 +354,7 @@ impl Receiver {
         aside.missing = (aside.missing + told).saturating_sub(self.next + u32::from(fresh));
         self.next = told;
         self.note_end(ctx);
-        let ext = self.release(packet.ext);
-        self.acknowledge_with(address, seq, &ext, ctx);
+        self.acknowledge_held(address, seq, &packet.ext, ctx);
     }
 
     /// All data may have come.
@@ -431,14 +429,19 @@ impl Receiver {
         }
     }
 
-    /// What an acknowledgement hands back of the segments that it covers, the
-    /// last of which has this header.
+    /// Acknowledges, and hands back what is held of the segments that this covers, the last of which
+    /// has this header.
     #[inline]
-    fn release(&mut self, ext: Ext) -> Ext {
-        match &mut self.aside {
-            Some(aside) => headers::together(std::mem::take(&mut aside.held), ext),
-            None => ext,
-        }
+    fn acknowledge_held(&mut self, address: &Address, newest: u32, last: &Ext, ctx: &mut Ctx<'_>) {
+        let held = self.release(last);
+        self.acknowledge_with(address, newest, held.as_ref().unwrap_or(last), ctx);
+    }
+
+    /// What is held together with this header; none: nothing is held.
+    #[inline]
+    fn release(&mut self, last: &Ext) -> Option<Ext> {
+        let aside = self.aside.as_mut()?;
+        Some(headers::together(std::mem::take(&mut aside.held), *last))
     }
 
     #[inline]
@@ -488,8 +491,7 @@ impl Receiver {
                 self.send_syn_ack(address, &Ext::None, ctx);
             }
             State::Open => {
-                let ext = self.release(Ext::None);
-                self.acknowledge_with(address, self.next, &ext, ctx);
+                self.acknowledge_held(address, self.next, &Ext::None, ctx);
             }
             State::LastAck => {
                 self.tally = self.tally.saturating_add(1);
@@ -516,12 +518,12 @@ mod tests {
     fn a_delayed_acknowledgement_hands_back_the_sum() {
         let mut receiver = Receiver::new();
         receiver.hold(&delta(1500.0));
-        assert_eq!(receiver.release(delta(-500.0)), delta(1000.0));
-        assert_eq!(receiver.release(delta(7.0)), delta(7.0), "what was handed back is gone");
+        assert_eq!(receiver.release(&delta(-500.0)), Some(delta(1000.0)));
+        assert_eq!(receiver.release(&delta(7.0)), Some(delta(7.0)), "what was handed back is gone");
         receiver.hold(&delta(2.0));
-        assert_eq!(receiver.release(Ext::None), delta(2.0));
+        assert_eq!(receiver.release(&Ext::None), Some(delta(2.0)));
         receiver.hold(&delta(f32::MAX));
-        assert_eq!(receiver.release(delta(5.0)), delta(5.0), "no port had seen the first");
+        assert_eq!(receiver.release(&delta(5.0)), Some(delta(5.0)), "no port had seen the first");
     }
 
     /// RFC 7323, 4.3, by hand: 9 and all before are acknowledged, 10 waits for its
@@ -535,7 +537,7 @@ mod tests {
         for (seq, sent, echo) in [(11, 60, 50), (7, 70, 70), (10, 65, 70), (10, 80, 80)] {
             let mut packet = address.towards_sink(Flags::DATA, 1500, Time::from_ms(sent));
             packet.seq = seq;
-            receiver.note_time(&packet);
+            receiver.note_time(packet.seq, packet.sent);
             assert_eq!(receiver.echo, Time::from_ms(echo), "{seq} of {sent} ms");
         }
     }

@@ -32,7 +32,7 @@ pub(super) fn on_partial(snd: &mut Snd, segments: u32, cwnd: f64, class: &ClassP
 }
 
 /// One more duplicate acknowledgement; `eager`: the control lets out one for each of the first.
-#[inline]
+#[inline(always)]
 pub(super) fn on_duplicate(
     snd: &mut Snd,
     ack: &Ack<'_>,
