@@ -118,6 +118,7 @@ class Run:
 
         first = await one()
         await self.fetch(first, DOCUMENT)
+        row["document_s"], row["objects"] = self.past() - row["start_s"], 0
         self.served += 1
         free: asyncio.Queue[tuple[Streams, bool]] = asyncio.Queue()
         free.put_nowait((first, False))
@@ -130,6 +131,7 @@ class Run:
         async def an_object() -> None:
             streams, fresh = await free.get()
             await self.fetch(streams, OBJECT)
+            row["objects"] += 1
             self.served += fresh
             free.put_nowait((streams, False))
 

@@ -39,7 +39,7 @@ QUEUES: dict[str, dict[str, Any]] = {
     "drop-tail": {},
     "htb": {},
     # a turn is a packet of the link, without a header of Ethernet (psched_mtu)
-    "fq_codel": {"law": "fq-codel", "quantum": "1500B"},
+    "fq_codel": {"law": "fq-codel", "quantum": "1500B", "backlog": "all"},
     "cake": {"law": "cake"},
 }
 ROOM = {"fq_codel": "10240packets", "cake": "2500kB"}

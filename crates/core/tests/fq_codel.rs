@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tidegate_core::law::queue::fq_codel::Config;
+use tidegate_core::law::queue::fq_codel::{Backlog, Config};
 use tidegate_core::law::queue::{QueueLaw, dqm};
 use tidegate_core::law::settings::Link;
 use tidegate_core::law::{Draw, Reason};
@@ -247,6 +247,12 @@ fn l4s_packets_are_marked_above_a_delay_of_their_own() {
 /// So many queues that the flows of the tests below have one each.
 const MANY: u32 = 65_536;
 
+/// A turn is a packet, and CoDel looks at the backlog of all queues.
+fn as_in_linux() -> Config {
+    let quantum = Size::from_bytes(1000);
+    Config { flows: MANY, quantum, backlog: Backlog::All, ..Config::default() }
+}
+
 fn have_queues_of_their_own(flows: u32) -> bool {
     let queues: BTreeSet<u64> =
         (0..flows).map(|flow| packet(flow, 0, 1).flow_hash(0) % u64::from(MANY)).collect();
@@ -263,8 +269,7 @@ fn have_queues_of_their_own(flows: u32) -> bool {
 #[test]
 fn many_flows_with_a_packet_or_two_are_a_standing_queue() {
     assert!(have_queues_of_their_own(50));
-    let config = Config { flows: MANY, quantum: Size::from_bytes(1000), ..Config::default() };
-    let mut port = port(QueueLaw::FqCodel(config), 1000);
+    let mut port = port(QueueLaw::FqCodel(as_in_linux()), 1000);
     for seq in 0..2 {
         for flow in 0..50 {
             port.arrive(&packet(flow, seq, 1000), 0, Time::ZERO);
@@ -295,8 +300,7 @@ fn many_flows_with_a_packet_or_two_are_a_standing_queue() {
 fn an_empty_queue_ends_the_interval() {
     assert!(have_queues_of_their_own(11));
     for busy in [false, true] {
-        let config = Config { flows: MANY, quantum: Size::from_bytes(1000), ..Config::default() };
-        let mut port = port(QueueLaw::FqCodel(config), 2000);
+        let mut port = port(QueueLaw::FqCodel(as_in_linux()), 2000);
         for seq in 0..if busy { 1000 } else { 0 } {
             port.arrive(&packet(0, seq, 1000), 0, Time::ZERO);
         }

@@ -18,8 +18,9 @@
 //! 1. The first of the new queues is examined or, if there is none, the first of the old queues.
 //! 2. If it has no credits it gets a quantum and moves to the end of the old queues.
 //! 3. Otherwise CoDel examines its packets; the one that it passes is sent and charged. The backlog
-//!    that CoDel looks at is that of all queues, as in Linux (`fq_codel_dequeue`): where many flows
-//!    have a packet or two, each of them waits for long, and CoDel drops.
+//!    that CoDel looks at is that of the queue; with `backlog = "all"` that of all queues, as in
+//!    Linux (`fq_codel_dequeue`): where many flows have a packet or two, each of them waits for
+//!    long, and CoDel drops.
 //! 4. An empty queue is not above CoDel's target. It moves to the end of the old queues if it was
 //!    new, so that it does not starve them; otherwise it leaves the list.
 //!
@@ -34,6 +35,9 @@
 //! Limits: flows that share a queue share its credits. A user with many flows gets many shares.
 
 use std::collections::VecDeque;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::law::settings::Link;
 use crate::law::{Draw, Reason, Verdict};
@@ -54,7 +58,26 @@ crate::settings! {
     drop_batch: u32 = 64 [1 to 65536] "Most packets that the longest queue drops at once when the buffer is full" ("RFC 8290, 4.1");
     #[serde(skip_serializing_if = "Option::is_none")]
     ce_threshold: Option<Time> = { None } "Delay in a flow's queue above which packets of L4S, ECT(1), are marked; default: CoDel alone marks them (Linux).";
+    #[serde(skip_serializing_if = "Backlog::is_default")]
+    backlog: Backlog = { Backlog::Queue } "Whose backlog CoDel looks at, before it drops: `queue`, the flow's, or `all`, as Linux does; default queue (RFC 8290; ns-3).";
     salt: u32 = 0 "Salt of the hash of flows";
+}
+
+/// Whose backlog CoDel looks at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Backlog {
+    /// That of the queue in which the packet is.
+    #[default]
+    Queue,
+    /// That of all queues.
+    All,
+}
+
+impl Backlog {
+    fn is_default(&self) -> bool {
+        *self == Backlog::Queue
+    }
 }
 
 impl Config {
@@ -92,6 +115,7 @@ pub struct FqCodel {
     codel: codel::Config,
     quantum: i64,
     drop_batch: u32,
+    backlog: Backlog,
     ce_threshold: Option<Time>,
     salt: u32,
     flows: Box<[Flow]>,
@@ -107,6 +131,7 @@ impl FqCodel {
             codel: config.codel(),
             quantum: config.quantum.bytes() as i64,
             drop_batch: config.drop_batch,
+            backlog: config.backlog,
             ce_threshold: config.ce_threshold,
             salt: config.salt,
             flows: vec![Flow::default(); config.flows as usize].into(),
@@ -229,9 +254,13 @@ impl Discipline for FqCodel {
                 }
                 continue;
             };
+            let backlog = match self.backlog {
+                Backlog::Queue => flow.bytes,
+                Backlog::All => waiting.bytes(),
+            };
             let head = Head {
                 sojourn: slot.start - packet.at,
-                behind: waiting.bytes() - u64::from(packet.size),
+                behind: backlog - u64::from(packet.size),
                 ect: packet.flags.has(Flags::ECT),
             };
             let late = self.ce_threshold.is_some_and(|most| head.sojourn > most);
