@@ -30,7 +30,7 @@ tidegate_core::settings! {
     decrease: f64 = 0.8 [0.01 to 0.99] "What an epoch with much loss multiplies by";
     threshold: f64 = 0.01 [0 to 1] "Share of packets above which the queue has lost much";
     alpha_min: f64 = 10 [1 to 1e9] "Least allowance, sessions per epoch";
-    limiter: Limiter = { Limiter::TokenBucket } "How admissions are spread over an epoch; default token-bucket.";
+    limiter: Limiter = { Limiter::TokenBucket } "How admissions are spread over an epoch; default token-bucket";
 }
 
 impl Config {

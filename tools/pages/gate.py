@@ -1,4 +1,4 @@
-"""The reference of the gate's file of configuration, from the lines that define its keys."""
+"""The reference of the gate's file of configuration, from the lines that declare its keys."""
 
 import re
 from collections.abc import Iterator
@@ -6,37 +6,52 @@ from pathlib import Path
 
 from tools.pages import MARK
 
-SOURCE = Path("crates/gate/src/config.rs")
-_TABLE = re.compile(r"^keys! \{\n.*?(\w+):\n(.*?)^\}", re.M | re.S)
+SOURCES = [Path("crates/gate/src") / name for name in ("config.rs", "flood.rs", "hook.rs")]
+_TABLE = re.compile(r"^(?:keys|settings)! \{\n.*?struct (\w+):\n(.*?)^\}", re.M | re.S)
 _KEY = re.compile(
-    r"^ +(?P<key>\w+): [^;\n]*?(?: = (?P<default>\S+?))?"
-    r"(?: \[(?P<low>\S+) to (?P<high>\S+)\])?; \"(?P<value>.*?)\", \"(?P<meaning>.*)\";$",
+    r"^ +(?P<key>\w+): (?:Option<)?(?P<type>[\w:]+)>? = (?P<default>\{.*?\}|\S+)(?: quiet)?"
+    r"(?: \[(?P<range>.*?)\])? \"(?P<what>(?:[^\"\\]|\\.)*)\"(?: \+ \"(?P<more>(?:[^\"\\]|\\.)*)\")?;$",
     re.M,
 )
+_NAMES = re.compile(r"^pub enum (\w+) \{\n(.*?)^\}", re.M | re.S)
+_VALUES = {
+    "String": "text", "PathBuf": "path", "Rate": "rate", "Size": "size", "Time": "time",
+    "f64": "number", "u32": "number", "bool": "`true` or `false`",
+}  # fmt: skip
+"""What a value of a type looks like; of others that are no choice of names: a table."""
 
 
 def page() -> str:
     """Return every key of the file, as Markdown."""
-    tables = dict(_TABLE.findall(SOURCE.read_text(encoding="utf-8")))
+    code = "".join(path.read_text(encoding="utf-8") for path in SOURCES)
+    tables = dict(_TABLE.findall(code))
+    values = _VALUES | {name: _choice(arms) for name, arms in _NAMES.findall(code)}
     lines = ["# Keys of a gate", "", MARK]
-    lines += ["[gate.md](gate.md) explains how a gate is set up.", "", *_rows(tables["File"])]
-    lines += ["", "## flood", "", *_rows(tables["FloodFile"])]
+    lines += ["[gate.md](gate.md) explains how a gate is set up.", "", *_rows(tables["File"], values)]
+    lines += ["", "## flood", "", *_rows(tables["Limits"], values)]
     return "\n".join(lines) + "\n"
 
 
-def _rows(table: str) -> Iterator[str]:
+def _choice(arms: str) -> str:
+    names = re.findall(r"^    ([A-Z]\w*),$", arms, re.M)
+    kebab = [re.sub(r"(?<!^)([A-Z])", r"-\1", name).lower() for name in names]
+    return " or ".join(filter(None, [", ".join(f"`{each}`" for each in kebab[:-1]), f"`{kebab[-1]}`"]))
+
+
+def _rows(table: str, values: dict[str, str]) -> Iterator[str]:
     yield "| key | value | |"
     yield "|---|---|---|"
     for found in _KEY.finditer(table):
-        parts = [found["meaning"].replace('\\"', '"').removesuffix(".")]
-        if found["default"]:
-            parts.append(f"default {_plain(found['default'])}")
-        if found["low"]:
-            parts.append(f"{_plain(found['low'])} to {_plain(found['high'])}")
-        text = "; ".join(parts)
-        end = "" if text.endswith("*") else "."
-        yield f"| `{found['key']}` | {found['value']} | {text}{end} |"
+        text, mark = found["what"], "; "
+        if not found["default"].startswith(("{", "none", "required")):
+            text, mark = f"{text}; default {_plain(found['default'])}", ", "
+        if found["range"]:
+            text += mark + _plain(found["range"])
+        more = f" {found['more']}" if found["more"] else ""
+        need = " **Required.**" if found["default"] == "required" else ""
+        text = f"{text}.{more}{need}".replace('\\"', '"')
+        yield f"| `{found['key']}` | {values.get(found['type'], 'table')} | {text} |"
 
 
 def _plain(literal: str) -> str:
-    return literal.strip('"')
+    return literal.replace('"', "")

@@ -5,6 +5,7 @@
 //! clock or owns a random generator: time and random numbers are arguments.
 
 pub mod greedy;
+pub mod keys;
 pub mod queue;
 pub mod rate;
 pub mod registry;

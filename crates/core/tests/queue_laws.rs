@@ -119,7 +119,7 @@ fn laws() -> impl Strategy<Value = QueueLaw> {
 fn keeps_order(law: &QueueLaw) -> bool {
     match law {
         QueueLaw::Cake(config) => config.queues == 1024 || config.isolation == Isolation::None,
-        QueueLaw::Dqm(config) => keeps_order(&config.over.law),
+        QueueLaw::Dqm(config) => keeps_order(&config.over),
         _ => true,
     }
 }

@@ -101,7 +101,7 @@ struct Controller {
 
 fn epochs(config: &Config) -> Result<Epochs, Failure> {
     let law = config.law.as_ref().and_then(|law| law.build());
-    Epochs::start(law, ends(config), config.flood, config.onset, config.tokens_keep, now())
+    Epochs::start(law, ends(config), config.file.flood, config.onset, config.tokens_keep, now())
         .map_err(|fault| Failure::failed("law", fault))
 }
 
@@ -112,7 +112,7 @@ fn ends(config: &Config) -> Ends {
 impl Controller {
     /// Places the programs; an interface that does not exist yet is waited for.
     fn begin(&mut self) -> Result<(), Failure> {
-        let name = self.config.interface.clone();
+        let name = self.config.file.interface.clone();
         self.board.send_modify(|status| status.interface.clone_from(&name));
         let placed = self.place();
         let there = self.netlink.interface(&name).at(&name)?;
@@ -136,7 +136,7 @@ impl Controller {
         if before.as_ref() != self.troubles.get(&concern) {
             let all: Vec<&str> = self.troubles.values().map(String::as_str).collect();
             let all = all.join("; ");
-            service::trouble(&self.config.interface, &all);
+            service::trouble(&self.config.file.interface, &all);
             self.board.send_modify(|status| status.trouble = all);
         }
     }
@@ -144,7 +144,7 @@ impl Controller {
     /// Loads the programs of the file and attaches them in the place of those of before.
     /// If that fails, those of before stay, with their shaper and their counts.
     fn place(&mut self) -> Result<(), Failure> {
-        let (name, shape) = (self.config.interface.clone(), self.config.shape);
+        let (name, shape) = (self.config.file.interface.clone(), self.config.shape);
         let failed = |error: std::io::Error| Failure::failed(&name, error);
         let Some(interface) = self.netlink.interface(&name).map_err(failed)? else {
             return Err(Failure::failed(&name, "no such interface")
@@ -153,7 +153,7 @@ impl Controller {
         if self.claim.as_ref().map(Claim::index) != Some(interface.index) {
             self.claim = Some(Claim::take(interface.index, &name)?);
         }
-        let hook = Hook::choose(self.config.hook);
+        let hook = Hook::choose(self.config.file.hook);
         let makes_clsact =
             hook == Hook::Clsact && !self.netlink.has_clsact(interface.index).map_err(failed)?;
         let shaped = self.shape(&interface, shape);
@@ -182,7 +182,7 @@ impl Controller {
 
     /// Sets the shaper of the interface, or removes ours.
     fn shape(&mut self, interface: &Interface, shape: Option<(Rate, u32)>) -> Result<(), Failure> {
-        let name = &self.config.interface;
+        let name = &self.config.file.interface;
         let Some((rate, buffer)) = shape else {
             return self.netlink.unshape(interface.index).at(name);
         };
@@ -195,14 +195,17 @@ impl Controller {
     }
 
     fn load_and_attach(&mut self, interface: &Interface, hook: Hook) -> Result<Placement, Failure> {
-        let queue =
-            self.netlink.queue(interface.index).at(&self.config.interface)?.unwrap_or_default();
+        let queue = self
+            .netlink
+            .queue(interface.index)
+            .at(&self.config.file.interface)?
+            .unwrap_or_default();
         let knobs = self.epochs.in_force();
         let mut placed = Placement::load(&self.config, interface.clone(), queue, &knobs)?;
         let kernel = placed.gate.kernel_clock()?;
         self.clock_offset_ns = kernel.cast_signed() - nanoseconds(now()).cast_signed();
         placed.obey(&self.config, self.lease_ns())?;
-        let there = self.netlink.filters(interface.index).at(&self.config.interface)?;
+        let there = self.netlink.filters(interface.index).at(&self.config.file.interface)?;
         placed.attach(&self.config, (hook, &there), self.placed.as_mut())?;
         Ok(placed)
     }
@@ -228,7 +231,7 @@ impl Controller {
 
     /// Until when a lease that begins now lasts, by the kernel's clock.
     fn lease_ns(&self) -> u64 {
-        let until = nanoseconds(now().saturating_add(self.config.lease));
+        let until = nanoseconds(now().saturating_add(self.config.file.lease));
         until.saturating_add_signed(self.clock_offset_ns)
     }
 
@@ -241,11 +244,11 @@ impl Controller {
     /// Logs the limits of this setup.
     fn announce(&self) {
         let Some(placed) = &self.placed else { return };
-        let (name, kind) = (&self.config.interface, &placed.queue.kind);
-        if self.config.mode == Mode::Observe {
+        let (name, kind) = (&self.config.file.interface, &placed.queue.kind);
+        if self.config.file.mode == Mode::Observe {
             tracing::info!("{name}: observe mode: nothing is refused, so the law runs open-loop");
         }
-        if self.config.ends_of == EndsOf::Sender
+        if self.config.file.ends_of == EndsOf::Sender
             && matches!(self.config.law, Some(GateLaw::CloseProbe(_)))
         {
             tracing::warn!(
@@ -278,7 +281,7 @@ impl Controller {
         let length = self.observation.as_ref().and_then(|observation| observation.plan.length);
         let end = length.map(|length| began + length);
         let mut progress = began + PROGRESS;
-        let period = Duration::from_nanos(nanoseconds(self.config.lease) / RENEWALS);
+        let period = Duration::from_nanos(nanoseconds(self.config.file.lease) / RENEWALS);
         let mut renewal = Instant::now();
         loop {
             let left = self.epochs.deadline().saturating_sub(now());
@@ -335,11 +338,11 @@ impl Controller {
             // the hook is gone with the interface
             self.made_clsact = false;
             self.place()?;
-            tracing::info!("{}: attached again", self.config.interface);
+            tracing::info!("{}: attached again", self.config.file.interface);
         }
         let note = self.follow()?;
         let until = self.lease_ns();
-        let name = &self.config.interface;
+        let name = &self.config.file.interface;
         let Some(placed) = &mut self.placed else { return Ok(note) };
         let failed = |error: std::io::Error| Failure::failed(name, error);
         if !placed.stands() {
@@ -379,14 +382,14 @@ impl Controller {
     /// The counts of the program, and what the queue did in the epoch; zero without an interface.
     fn read_epoch(&mut self) -> Result<(Counts, Flow), Failure> {
         let Some(placed) = &mut self.placed else { return Ok(Default::default()) };
-        if self.config.quic == Quic::Admit {
+        if self.config.file.quic == Quic::Admit {
             placed.gate.sweep()?;
         }
         let tally = placed.gate.program.tally()?;
         let queue = self
             .netlink
             .queue(placed.interface.index)
-            .at(&self.config.interface)?
+            .at(&self.config.file.interface)?
             .unwrap_or_default();
         let observed = placed.gate.program.take_observed()?;
         let mut fewest = placed.fewest.take().unwrap_or(queue.waiting);
@@ -416,7 +419,7 @@ impl Controller {
         let set = decided
             .map(|decision| decision.set)
             .filter(|set| set.is_finite() && !outcome.alarm && outcome.obeyed);
-        let mode = self.config.mode.name();
+        let mode = self.config.file.mode.name();
         let phase = decided.map_or("", |decision| decision.phase);
         let epoch = self.board.borrow().epochs + 1;
         self.journal.write(&Line {
@@ -493,7 +496,7 @@ impl Controller {
             let _ = self.obey();
             return Err(failure);
         }
-        self.epochs.change(self.config.flood, self.config.onset, self.config.tokens_keep);
+        self.epochs.change(self.config.file.flood, self.config.onset, self.config.tokens_keep);
         if let Some(mut epochs) = epochs {
             // the new law starts; the counts continue
             if let Some(placed) = &self.placed {
@@ -501,7 +504,7 @@ impl Controller {
             }
             self.epochs = epochs;
         }
-        self.journal.reopen(self.config.log.clone());
+        self.journal.reopen(self.config.file.log.clone());
         // the mode is the file's now
         self.trial = None;
         let law = if law_changed { "a new one starts" } else { "unchanged" };
@@ -514,8 +517,8 @@ impl Controller {
 fn placement(config: &Config) -> impl PartialEq + use<> {
     (
         config.rules(),
-        (config.opener, config.limiter(), config.quic, config.quic_idle),
-        (config.ends, config.ends_of, config.ends_size, config.refuse_at),
+        (config.file.opener, config.limiter(), config.file.quic, config.file.quic_idle),
+        (config.file.ends, config.file.ends_of, config.ends_size, config.refuse_at),
         counts_answers(config),
         (config.dqm.clone(), config.shape, config.capacity),
     )

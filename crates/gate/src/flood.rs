@@ -13,13 +13,14 @@
 //! epochs, and so does a load of sixteen times the link's capacity: the gate then
 //! refuses nothing.
 
-/// The limits of the alarm.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Limits {
-    /// Admitted over ended sessions.
-    pub factor: f64,
-    /// Epochs in a row; zero: never.
-    pub epochs: u32,
+use tidegate_core::settings;
+
+settings! {
+    /// The limits of the alarm.
+    #[derive(Copy)]
+    pub struct Limits:
+    factor: f64 = 4 [1 to 1000000] "Epochs count in which admitted sessions exceed ended ones by this factor";
+    epochs: u32 = 5 "After so many of them in a row the alarm is raised, and nothing is refused; 0: never";
 }
 
 /// Factor on the limit while nothing is refused.

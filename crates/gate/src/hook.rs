@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use libbpf_rs::query::{LinkInfo, LinkTypeInfo};
 use libbpf_rs::{Program, TC_EGRESS, TC_INGRESS, TcAttachPoint, TcHook, TcHookBuilder};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use tidegate_common::fail::Failure;
 use tidegate_tcx::Link;
 
@@ -21,7 +21,7 @@ pub(super) fn refused(name: &str, error: impl std::fmt::Display) -> Failure {
 }
 
 /// Where programs run.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Hook {
     /// By BPF links, before the filters of clsact.

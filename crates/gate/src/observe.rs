@@ -288,7 +288,7 @@ mod tests {
             ),
         ] {
             let config = read(&seen);
-            assert_eq!(config.mode, Mode::Observe);
+            assert_eq!(config.file.mode, Mode::Observe);
             assert_eq!(config.law.as_ref().map(|law| law.name()), Some(law));
             assert_eq!(config.capacity.map(|rate| rate.bps()), capacity);
             assert_eq!(config.shape.map(|(rate, _)| rate.bps()), shape);

@@ -47,13 +47,15 @@ impl Placement {
         queue: Queue,
         knobs: &Knobs,
     ) -> Result<Placement, Failure> {
-        let flows = if config.ends == config::Ends::FlowMap { config.ends_size } else { 0 };
+        let flows = if config.file.ends == config::Ends::FlowMap { config.ends_size } else { 0 };
         let (settings, shares) = behind(config, settings(config, &interface, &queue), &queue)?;
         let mut gate = Gate::load(&settings, flows, &shares)?;
         gate.turn(knobs)?;
         if !shares.is_empty() && !gate.reads_queues()? {
             let what = "dqm: this kernel does not let programs read the length of a queue";
-            return Err(Failure::failed(&config.interface, what).remedy("use Linux 6.2 or newer"));
+            return Err(
+                Failure::failed(&config.file.interface, what).remedy("use Linux 6.2 or newer")
+            );
         }
         let (shape, attached) = (config.shape, Vec::new());
         Ok(Placement {
@@ -74,10 +76,10 @@ impl Placement {
     /// # Errors
     /// The kernel refuses a write.
     pub fn obey(&mut self, config: &Config, lease_ns: u64) -> Result<(), Failure> {
-        self.gate.program.set_never_refuse(&config.never_refuse)?;
+        self.gate.program.set_never_refuse(&config.file.never_refuse)?;
         self.gate.program.set(|control| {
-            control.enforce = u32::from(config.mode == Mode::Enforce);
-            control.ceiling = (config.ceiling * 65_536.0) as u32;
+            control.enforce = u32::from(config.file.mode == Mode::Enforce);
+            control.ceiling = (config.file.ceiling * 65_536.0) as u32;
             control.lease_ns = lease_ns;
         })
     }
@@ -120,7 +122,7 @@ impl Placement {
     }
 
     fn try_attach(&mut self, config: &Config, site: &Site<'_>) -> Result<(), Failure> {
-        let priority = config.priority;
+        let priority = config.file.priority;
         self.attached.push(self.gate.attach(site, priority)?);
         if config.looks_at_ingress() {
             self.attached.push(self.gate.attach_ingress(site, priority)?);
@@ -167,7 +169,7 @@ fn answers(config: &Config) -> Answers {
     let aged = config.rules().young.is_some_and(|young| young.sample == 1);
     match config.onset > Time::ZERO {
         true if aged => Answers::Age,
-        true if config.ends_of == EndsOf::Peer => Answers::Cells,
+        true if config.file.ends_of == EndsOf::Peer => Answers::Cells,
         _ => Answers::Unknown,
     }
 }
@@ -179,7 +181,7 @@ pub fn counts_answers(config: &Config) -> bool {
 
 /// Cells of one generation of ends: whole words of 64.
 pub fn cells(config: &Config) -> u64 {
-    match config.ends {
+    match config.file.ends {
         config::Ends::Cells => u64::from(config.ends_size).next_multiple_of(64),
         _ => 0,
     }
@@ -195,18 +197,18 @@ fn settings(config: &Config, interface: &Interface, queue: &Queue) -> Settings {
     let rules = config.rules();
     let young = rules.young;
     Settings {
-        opener: config.opener as u32,
+        opener: config.file.opener as u32,
         limiter: match config.limiter() {
             Limiter::Counter => 0,
             Limiter::TokenBucket => 1,
             Limiter::SavingBucket => 2,
         },
-        ends_of_peer: (config.ends_of == EndsOf::Peer).into(),
+        ends_of_peer: (config.file.ends_of == EndsOf::Peer).into(),
         syn_in: (config.refuse_at == RefuseAt::Ingress).into(),
-        ends: config.ends as u32,
+        ends: config.file.ends as u32,
         ethernet: interface.ethernet.into(),
-        quic_cells: if config.quic == Quic::Admit { QUIC_CELLS } else { 0 },
-        quic_idle_ms: u32::try_from(config.quic_idle.ps() / 1_000_000_000).unwrap_or(u32::MAX),
+        quic_cells: if config.file.quic == Quic::Admit { QUIC_CELLS } else { 0 },
+        quic_idle_ms: u32::try_from(config.file.quic_idle.ps() / 1_000_000_000).unwrap_or(u32::MAX),
         read_queue: queue.tells_its_length().into(),
         end_words: (cells(config) / 64) as u32,
         salt: std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), 0u8),
@@ -218,8 +220,8 @@ fn settings(config: &Config, interface: &Interface, queue: &Queue) -> Settings {
         client_cells: rules.clients.map_or(0, |clients| clients.cells),
         client_idle: rules.clients.map_or(0, |clients| ticks(clients.idle_ticks())),
         client_wait: rules.clients.map_or(0, |clients| ticks(clients.wait_ticks())),
-        client_prefix4: config.client_prefixes.0,
-        client_prefix6: config.client_prefixes.1,
+        client_prefix4: config.file.client_ipv4,
+        client_prefix6: config.file.client_ipv6,
         answer_words: if answers(config) == Answers::Cells { ANSWER_WORDS } else { 0 },
         answers_by_age: (answers(config) == Answers::Age).into(),
         ..Settings::default()
@@ -263,7 +265,7 @@ fn behind(
     };
     if !queue.tells_its_length() {
         let what = format!("dqm: the queue here ({}) does not tell its length", queue.kind);
-        return Err(Failure::failed(&config.interface, what).remedy(
+        return Err(Failure::failed(&config.file.interface, what).remedy(
             "set `shape`, or give the interface a queue: tc qdisc add dev ... root bfifo",
         ));
     }

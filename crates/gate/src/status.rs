@@ -119,8 +119,8 @@ pub struct Status {
 impl Status {
     /// Says what the gate's file names: interface, mode and law.
     pub(crate) fn name_settings(&mut self, config: &Config) {
-        self.interface.clone_from(&config.interface);
-        config.mode.name().clone_into(&mut self.mode);
+        self.interface.clone_from(&config.file.interface);
+        config.file.mode.name().clone_into(&mut self.mode);
         config.law.as_ref().map_or("none", |law| law.name()).clone_into(&mut self.law);
         self.link_bps = config.capacity.map_or(0.0, |rate| rate.bps() as f64);
     }

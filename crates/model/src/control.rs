@@ -4,12 +4,8 @@
 //! can set with TCP: `{ qfcp = { pacing = false, mss = "960B" } }`. A control of TCP is an arm of
 //! [`TcpControl`]; a control with keys of its own is a line of `controls!`.
 
-use std::cell::Cell;
-
 use schemars::JsonSchema;
-use serde::de::{DeserializeOwned, Deserializer, Error as _, Visitor, value};
-use serde::{Deserialize, Serialize, forward_to_deserialize_any};
-use tidegate_core::law::settings::{Refused, named};
+use serde::{Deserialize, Serialize};
 use tidegate_core::settings;
 use tidegate_core::units::{Rate, Time};
 
@@ -19,7 +15,7 @@ use crate::profile::TcpDoc;
 pub use crate::profile::{Ecn, TcpControl};
 
 /// The settings of a transport with its own control, in addition to those of TCP.
-trait Settings: DeserializeOwned {
+trait Settings {
     /// Whether every acknowledgement carries decisions of the ports. Then, unless the class says
     /// otherwise, no acknowledgement is delayed and every segment is timed.
     const EXPLICIT: bool = false;
@@ -38,34 +34,6 @@ pub(crate) struct Habits {
     pub as_tcp: bool,
 }
 
-/// The keys of a type, as serde knows them.
-fn keys<T: DeserializeOwned>() -> &'static [&'static str] {
-    struct Asked<'a>(&'a Cell<&'static [&'static str]>);
-    impl<'de> Deserializer<'de> for Asked<'_> {
-        type Error = value::Error;
-        fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, value::Error> {
-            Err(value::Error::custom("only the keys were asked for"))
-        }
-        fn deserialize_struct<V: Visitor<'de>>(
-            self,
-            _: &'static str,
-            fields: &'static [&'static str],
-            visitor: V,
-        ) -> Result<V::Value, value::Error> {
-            self.0.set(fields);
-            self.deserialize_any(visitor)
-        }
-        forward_to_deserialize_any! {
-            bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 char str string bytes byte_buf option unit
-            unit_struct newtype_struct seq tuple tuple_struct map enum identifier ignored_any
-        }
-    }
-    let found: Cell<&'static [&'static str]> = Cell::new(&[]);
-    // the visitor receives the keys as an argument; the call itself fails
-    let _ = T::deserialize(Asked(&found));
-    found.get()
-}
-
 /// Defines the enum of controls, and that of transports in a document, from one line per control:
 /// `Arm(options) = "name in documents"`.
 macro_rules! controls {
@@ -81,21 +49,6 @@ macro_rules! controls {
             pub fn name(&self) -> &'static str {
                 match self {
                     $(Control::$arm(_) => $name,)+
-                }
-            }
-
-            /// The keys of a control's own, by its name.
-            pub(crate) fn keys(name: &str) -> Option<&'static [&'static str]> {
-                match name {
-                    $($name => Some(keys::<$options>()),)+
-                    _ => None,
-                }
-            }
-
-            /// The key that is out of range, if one is, and what would be right.
-            pub(crate) fn check(&self) -> Result<(), Refused> {
-                match self {
-                    $(Control::$arm(settings) => settings.in_range(),)+
                 }
             }
 
@@ -129,7 +82,7 @@ macro_rules! controls {
             pub fn control(&mut self) -> Option<(Control, &mut TcpDoc)> {
                 match self {
                     TransportDoc::Tcp(_) | TransportDoc::Udp(_) | TransportDoc::Quic(_) => None,
-                    $(TransportDoc::$arm(doc) => Some((Control::$arm(doc.own.clone()), &mut doc.tcp)),)+
+                    $(TransportDoc::$arm(doc) => Some((Control::$arm(doc.0.0.clone()), &mut doc.0.1)),)+
                 }
             }
         }
@@ -161,10 +114,9 @@ impl Default for TransportDoc {
 
 settings! {
     /// Settings of QFCP's sender.
-    "QfcpSender" as Qfcp:
+    "QfcpSender" as pub Qfcp:
     pacing: bool = true "Whether packets leave evenly spaced at the rate granted, not in bursts of a window" ("qfcp, 2.3");
-    #[serde(skip_serializing_if = "Option::is_none")]
-    request: Option<Rate> = { None } "The rate that the sender asks for, headers included; default: no limit.";
+    request: Option<Rate> = none "The rate that the sender asks for, headers included; default: no limit";
 }
 
 /// How RCP's sender repairs losses.
@@ -180,22 +132,21 @@ pub enum Reliability {
 
 settings! {
     /// Settings of RCP's sender.
-    "RcpSender" as Rcp:
+    "RcpSender" as pub Rcp:
     pacing: bool = true "Whether packets leave evenly spaced at the rate granted, not in bursts of a window";
-    #[serde(skip_serializing_if = "Option::is_none")]
-    request: Option<Rate> = { None } "The rate that the sender asks for, headers included; default: no limit.";
-    reliability: Reliability = { Reliability::Tcp } "How lost packets are repaired; default tcp.";
+    request: Option<Rate> = none "The rate that the sender asks for, headers included; default: no limit";
+    reliability: Reliability = { Reliability::Tcp } "How lost packets are repaired; default tcp";
 }
 
 settings! {
     /// Settings of XCP's sender.
-    "XcpSender" as Xcp:
+    "XcpSender" as pub Xcp:
     pacing: bool = false "Whether a window's packets are spread over the round trip" ("ns-2");
 }
 
 settings! {
     /// Settings of VCP's sender.
-    "VcpSender" as Vcp:
+    "VcpSender" as pub Vcp:
     pacing: bool = false "Whether a window's packets are spread over the round trip";
     xi: f64 = 0.0625 [0 to 1] "Growth of the window per `interval` while the load is low" ("VCP 2005, 4.2");
     alpha: f64 = 1 [0 to 100] "Segments that the window gains per `interval` while the load is high" ("4.2");
@@ -205,14 +156,13 @@ settings! {
 
 settings! {
     /// Settings of Quick-Start's sender.
-    "QuickStartSender" as QuickStart:
-    #[serde(skip_serializing_if = "Option::is_none")]
-    request: Option<Rate> = { None } "The rate that the sender asks for with its SYN, headers included; default: no limit.";
+    "QuickStartSender" as pub QuickStart:
+    request: Option<Rate> = none "The rate that the sender asks for with its SYN, headers included; default: no limit";
 }
 
 settings! {
     /// Settings of Blitz's sender.
-    "BlitzSender" as Blitz:
+    "BlitzSender" as pub Blitz:
     notice: u32 = 3 [1 to 100] "After how many duplicate acknowledgements a packet counts as lost" ("TCP; the paper does not say");
 }
 
@@ -240,20 +190,10 @@ impl Settings for QuickStart {
 
 impl Settings for Blitz {}
 
-/// A control written in Python.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-#[schemars(rename = "PythonControl")]
-pub struct Python {
-    /// Name under which the control is passed to the run.
-    pub name: String,
-}
-
-impl Python {
-    /// Requires a name.
-    fn in_range(&self) -> Result<(), Refused> {
-        named(&self.name)
-    }
+settings! {
+    /// A control written in Python.
+    "PythonControl" as pub Python:
+    name: String = "" "Name under which the control is passed to the run";
 }
 
 impl Settings for Python {
@@ -262,18 +202,19 @@ impl Settings for Python {
 
 #[cfg(test)]
 mod tests {
+    use tidegate_core::law::keys::Table as _;
+
     use super::*;
 
     /// The keys of a type are those that its documentation lists in this file, by hand.
     #[test]
     fn keys_are_read_off_the_types() {
-        assert_eq!(Control::keys("qfcp"), Some(&["pacing", "request"][..]));
-        assert_eq!(Control::keys("rcp"), Some(&["pacing", "request", "reliability"][..]));
-        assert_eq!(Control::keys("xcp"), Some(&["pacing"][..]));
-        assert_eq!(Control::keys("vcp"), Some(&["pacing", "xi", "alpha", "beta", "interval"][..]));
-        assert_eq!(Control::keys("quick-start"), Some(&["request"][..]));
-        assert_eq!(Control::keys("blitz"), Some(&["notice"][..]));
-        assert_eq!(Control::keys("python"), Some(&["name"][..]));
-        assert_eq!(Control::keys("tcp"), None);
+        assert_eq!(Qfcp::KEYS, ["pacing", "request"]);
+        assert_eq!(Rcp::KEYS, ["pacing", "request", "reliability"]);
+        assert_eq!(Xcp::KEYS, ["pacing"]);
+        assert_eq!(Vcp::KEYS, ["pacing", "xi", "alpha", "beta", "interval"]);
+        assert_eq!(QuickStart::KEYS, ["request"]);
+        assert_eq!(Blitz::KEYS, ["notice"]);
+        assert_eq!(Python::KEYS, ["name"]);
     }
 }

@@ -7,26 +7,27 @@ mod table;
 use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::{Deserialize, Serialize, Serializer};
+use serde::de::{Error as _, value};
+use serde::ser::SerializeMap as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use tidegate_core::law::Controller;
-use tidegate_core::law::registry::{Nothing, choice};
+use tidegate_core::law::keys::Table as _;
+use tidegate_core::law::registry::{self, Laws as _, Nothing, choice};
 use tidegate_core::law::session::clients::{self, Who};
 use tidegate_core::law::session::{
     self, Admission, Charge, Counts, Knobs, Limiter, Opener, Refusal, quic,
 };
 use tidegate_core::law::settings::{Refused, named};
-use tidegate_core::laws;
 use tidegate_core::units::{Rate, Time};
-
-use crate::document::transport::together;
+use tidegate_core::{keys, laws};
 
 /// Makes the enum of session laws from one line for each:
 /// `Arm(module) = "name in documents"`.
 macro_rules! session_laws {
     ($($(#[$doc:meta])* $arm:ident($module:ident) = $name:literal;)+) => {
         laws! {
-            /// A session law and its settings.
-            #[serde(expecting = "a table, as in { law = \"close-probe\" }")]
+            /// A session law and its settings: `{ law = "close-probe", alpha_min = 10 }`.
+            "SessionLaw", "Session control.", "a table, as in { law = \"close-probe\" }";
             pub enum GateLaw {
                 /// No control: everything passes.
                 None(Nothing) = "none",
@@ -102,6 +103,16 @@ impl GateLaw {
         Admission { limiter, opener, refusal, charge, hashed, young, clients, quic }
     }
 
+    /// Whom the law admits, where it can tell.
+    fn who_mut(&mut self) -> Option<&mut Who> {
+        match self {
+            GateLaw::CloseProbe(config) => Some(&mut config.admit),
+            GateLaw::GssGa(config) => Some(&mut config.admit),
+            GateLaw::Tide(config) => Some(&mut config.admit),
+            _ => None,
+        }
+    }
+
     /// How clients are let in; none: the law admits each connection by itself.
     pub fn clients(&self) -> Option<&clients::Config> {
         let (who, clients) = match self {
@@ -122,151 +133,139 @@ impl GateLaw {
     }
 }
 
-/// A law written in Python.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Python {
-    /// Name under which the law is passed to the run.
-    pub name: String,
-    /// How admissions are spread over an epoch; default counter.
-    #[serde(default)]
-    pub limiter: Limiter,
+keys! {
+    /// A law written in Python.
+    "Python" as pub Python:
+    name: String = required "Name under which the law is passed to the run";
+    limiter: Limiter = { Limiter::default() } "How admissions are spread over an epoch; default counter";
 }
 
-/// Session control at a port: `{ law = "close-probe", alpha_min = 10 }`.
-///
-/// Read with the law's settings in a table under its name, where [`rearrange`] puts them; written in
-/// the form of the document.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a table, as in { law = \"close-probe\" }")]
-pub(crate) struct GateDoc {
-    /// The law and its settings.
-    pub law: GateLaw,
-    /// Which packet opens a session at this port; none: it follows from the traffic.
-    #[serde(default, alias = "opener")]
-    pub admit: Option<Opener>,
-    /// How a session is refused.
-    #[serde(default)]
-    pub refuse: Refusal,
-    /// Which opening packets count against the allowance.
-    #[serde(default)]
-    pub charge: Charge,
-    /// How sessions of QUIC are seen; none: they are not.
-    #[serde(default)]
-    pub quic: Option<quic::Config>,
-    /// How long the excess sessions must take to end before any is refused.
-    #[serde(default)]
-    pub onset: Time,
-    /// Epochs for which unused tokens keep.
-    #[serde(default)]
-    pub tokens_keep: f64,
+/// What `admit` of a gate says: whom the law admits, or else which packet opens a session.
+#[derive(Clone, Copy, Debug, PartialEq, JsonSchema)]
+#[serde(untagged)]
+pub enum Admits {
+    /// Whom.
+    Who(Who),
+    /// Which packet, as `opener`.
+    Opener(Opener),
 }
 
-/// The keys that every law shares. Where clients are admitted, `admit` says so, and the opener has
-/// a key of its own.
-#[derive(Serialize)]
-struct Shared {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    admit: Option<Opener>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    opener: Option<Opener>,
-    refuse: Refusal,
-    charge: Charge,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    quic: Option<quic::Config>,
-    #[serde(skip_serializing_if = "at_once")]
-    onset: Time,
-    #[serde(skip_serializing_if = "not_at_all")]
-    tokens_keep: f64,
-}
-
-/// Whether no token keeps.
-fn not_at_all(tokens_keep: &f64) -> bool {
-    *tokens_keep == 0.0
-}
-
-/// Whether the law decides from the start.
-fn at_once(onset: &Time) -> bool {
-    *onset == Time::ZERO
-}
-
-impl Serialize for GateDoc {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let GateDoc { ref law, admit, refuse, charge, quic, onset, tokens_keep } = *self;
-        let by_clients = law.clients().is_some();
-        let (opener, admit) = if by_clients { (admit, None) } else { (None, admit) };
-        let shared = Shared { admit, opener, refuse, charge, quic, onset, tokens_keep };
-        let shared = (*law != GateLaw::default()).then(|| toml::Value::try_from(shared));
-        together([toml::Value::try_from(law)].into_iter().chain(shared), to)
+impl<'de> Deserialize<'de> for Admits {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Admits, D::Error> {
+        const NAMES: &[&str] = &["clients", "connections", "syn", "syn-ack", "either"];
+        let name = String::deserialize(from)?;
+        let who = Who::deserialize(value::StrDeserializer::<value::Error>::new(&name));
+        let opener = || Opener::deserialize(value::StrDeserializer::<value::Error>::new(&name));
+        who.map(Admits::Who)
+            .or_else(|_| opener().map(Admits::Opener))
+            .map_err(|_| D::Error::unknown_variant(&name, NAMES))
     }
 }
 
-impl JsonSchema for GateDoc {
+impl Serialize for Admits {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Admits::Who(who) => who.serialize(to),
+            Admits::Opener(opener) => opener.serialize(to),
+        }
+    }
+}
+
+keys! {
+    /// The keys that every gate has, whatever its law.
+    #[derive(Default)]
+    "GateKeys" as pub GateKeys:
+    admit: Option<Admits> = none "`clients`: a client is let in with all of its connections (laws with eligibility); `connections`, the default: each by itself" + "Or which packet opens a session, as `opener`.";
+    opener: Option<Opener> = none "Which packet opens a session at this port; default: the SYN of uploads, the SYN+ACK of downloads, either where data of both crosses this port";
+    refuse: Refusal = { Refusal::Drop } "How a session is refused; default drop";
+    charge: Charge = { Charge::Passed } "Which opening packets count against the allowance; default passed";
+    quic: Option<quic::Config> = none "How sessions of QUIC are seen; default: they are not, and pass";
+    onset: Time = "0s" quiet ["0s" to "60s"] "Nothing is refused until the excess of admitted sessions would take so long to end at the present pace, and then until an epoch without a refusal, as at a real gate" + "With 0s the law decides from the start.";
+    tokens_keep: f64 = 0 quiet [0 to 60] "Epochs for which the tokens keep that nobody has used (limiter `token-bucket`); a real gate keeps them for 2" + "With 0 a bucket holds one token.";
+}
+
+/// Session control at a port: a law, and the keys that every gate has.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Gate {
+    /// The law and its settings.
+    pub law: GateLaw,
+    /// The rest.
+    pub keys: GateKeys,
+}
+
+impl Gate {
+    /// Which packet opens a session at this port.
+    pub fn opener(&self) -> Opener {
+        self.written_opener().unwrap_or_default()
+    }
+
+    /// The same, as far as it is written; none: it follows from the traffic.
+    pub(crate) fn written_opener(&self) -> Option<Opener> {
+        match self.keys.admit {
+            Some(Admits::Opener(opener)) => Some(opener),
+            _ => self.keys.opener,
+        }
+    }
+
+    /// What is wrong with the law, or with a key beside it, and what would be right.
+    pub(crate) fn check(&self) -> Result<(), Refused> {
+        if let Some(Admits::Who(_)) = self.keys.admit {
+            let what = "this law judges each connection by itself: leave it out";
+            return Err(("admit".into(), what.to_owned()));
+        }
+        if self.keys.tokens_keep > 0.0 && self.law.limiter() != Limiter::TokenBucket {
+            let what =
+                "only a token bucket keeps tokens for so long: write `limiter = \"token-bucket\"`";
+            return Err(("tokens_keep".into(), what.to_owned()));
+        }
+        self.law.check()
+    }
+
+    /// Sets which packet opens a session: where clients are admitted, `admit` says so, and the
+    /// opener has a key of its own.
+    pub(crate) fn open_by(&mut self, opener: Opener) {
+        let by_clients = self.law.clients().is_some();
+        self.keys.opener = by_clients.then_some(opener);
+        self.keys.admit = (!by_clients).then_some(Admits::Opener(opener));
+    }
+}
+
+impl<'de> Deserialize<'de> for Gate {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Gate, D::Error> {
+        let (law, keys) = registry::law::<GateLaw, GateKeys, D>(from)?;
+        let mut gate = Gate { law, keys };
+        if let Some(Admits::Who(who)) = gate.keys.admit
+            && let Some(admit) = gate.law.who_mut()
+        {
+            (*admit, gate.keys.admit) = (who, None);
+        }
+        Ok(gate)
+    }
+}
+
+impl Serialize for Gate {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut map = to.serialize_map(None)?;
+        self.law.write(&mut map)?;
+        if self.law != GateLaw::default() {
+            self.keys.write(&mut map)?;
+        }
+        map.end()
+    }
+}
+
+impl JsonSchema for Gate {
     fn schema_name() -> Cow<'static, str> {
         "Gate".into()
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let shared = [
-            (
-                "admit",
-                described::<AdmitDoc>(
-                    generator,
-                    "`clients`: a client is let in with all of its connections (laws with eligibility); `connections`, the default: each by itself. Or which packet opens a session, as `opener`.",
-                ),
-            ),
-            (
-                "opener",
-                described::<Opener>(
-                    generator,
-                    "Which packet opens a session at this port; default: the SYN of uploads, the SYN+ACK of downloads, either where data of both crosses this port.",
-                ),
-            ),
-            ("refuse", described::<Refusal>(generator, "How a session is refused; default drop.")),
-            (
-                "charge",
-                described::<Charge>(
-                    generator,
-                    "Which opening packets count against the allowance; default passed.",
-                ),
-            ),
-            (
-                "quic",
-                described::<quic::Config>(
-                    generator,
-                    "How sessions of QUIC are seen; default: they are not, and pass.",
-                ),
-            ),
-            (
-                "onset",
-                described::<Time>(
-                    generator,
-                    "Nothing is refused until the excess of admitted sessions would take so long to end at the present pace, and then until an epoch without a refusal, as at a real gate; default 0s: the law decides from the start, 0s to 60s.",
-                ),
-            ),
-            (
-                "tokens_keep",
-                described::<f64>(
-                    generator,
-                    "Epochs for which the tokens keep that nobody has used (limiter `token-bucket`); a real gate keeps them for 2; default 0: a bucket holds one token; 0 to 60.",
-                ),
-            ),
-        ];
+        let shared = GateKeys::json_schema(generator);
+        let shared = shared.get("properties").and_then(|keys| keys.as_object());
+        let shared: Vec<(&str, Schema)> = shared
+            .into_iter()
+            .flatten()
+            .filter_map(|(key, schema)| Some((key.as_str(), schema.clone().try_into().ok()?)))
+            .collect();
         choice(GateLaw::schemas(generator), &shared, "Session control.")
     }
-}
-
-/// What `admit` may say: a law's setting, or the opener.
-#[derive(JsonSchema)]
-#[serde(untagged)]
-#[allow(dead_code)]
-enum AdmitDoc {
-    Who(Who),
-    Opener(Opener),
-}
-
-/// The schema of `T`, described.
-fn described<T: JsonSchema>(generator: &mut SchemaGenerator, text: &str) -> Schema {
-    let mut schema = T::json_schema(generator);
-    schema.insert("description".to_owned(), text.into());
-    schema
 }

@@ -25,6 +25,8 @@ mod tree;
 
 use std::collections::BTreeMap;
 
+use serde::de::DeserializeOwned;
+
 pub use report::Report;
 pub use scenario::Scenario;
 pub use source::{Setting, Settings, Source};
@@ -37,7 +39,7 @@ use document::{ClassDoc, PortDoc};
 /// # Errors
 /// The document cannot be read.
 pub fn files(source: Source<'_>, settings: &[Setting<'_>]) -> Result<Vec<String>, Report> {
-    let document = check::document(&tree::parse(source, settings)?)?;
+    let (document, _) = check::document(&tree::parse(source, settings)?)?;
     let of_class = |class: ClassDoc| {
         let file = |size: Option<SizeDoc>| match size?.0 {
             Distribution::Empirical(law) => Some(law.file),
@@ -69,6 +71,18 @@ pub fn load(
     let tree = tree::parse(source, settings)?;
     let document = check::document(&tree)?;
     check::scenario(&tree, document, files).map(|(scenario, _)| scenario)
+}
+
+/// Reads a file whose tables are declared as those of a scenario are.
+///
+/// # Errors
+/// Where the file is wrong, and what is wrong with it.
+pub fn read<T: DeserializeOwned>(source: Source<'_>) -> Result<T, (String, String)> {
+    let tree = tree::parse(source, &[]).map_err(|report| report.first(source.name))?;
+    match tree.root.decode_all(1) {
+        (Some(value), problems) if problems.is_empty() => Ok(value),
+        (_, problems) => Err(Report::new(problems, &tree.texts).first(source.name)),
+    }
 }
 
 /// The effective scenario: a document with all settings applied and all
@@ -108,7 +122,7 @@ pub fn variants(
     let tree = tree::parse(source, settings)?;
     check::document(&tree)?;
     let refused = |problem| Report::new(vec![problem], &tree.texts);
-    tree.varied(|root| check::typed(root).map(drop)).map_err(refused)?;
+    tree.varied(check::fits).map_err(refused)?;
     Ok(tree.variants())
 }
 
@@ -133,7 +147,7 @@ pub fn axes(source: Source<'_>, settings: &[Setting<'_>]) -> Result<Axes, Report
     check::document(&tree)?;
     let refused = |problem| Report::new(vec![problem], &tree.texts);
     let sweep = tree::sweep::Sweep::of(&tree).map_err(refused)?;
-    sweep.points(&tree, |root| check::typed(root).map(drop)).map_err(refused)?;
+    sweep.points(&tree, check::fits).map_err(refused)?;
     Ok(sweep.settings(&tree))
 }
 

@@ -217,7 +217,7 @@ fn unmarked(class: &Class, ports: &[&Port]) -> Option<String> {
 /// Whether a queue marks packets. It reads the setting `ecn`, so it also works for new laws.
 fn marks(queue: &QueueLaw) -> bool {
     match queue {
-        QueueLaw::Dqm(law) => marks(&law.over.law),
+        QueueLaw::Dqm(law) => marks(&law.over),
         other => toml::Value::try_from(other)
             .is_ok_and(|settings| settings.get("ecn") == Some(&true.into())),
     }
@@ -230,7 +230,7 @@ fn interval(queue: &QueueLaw) -> Option<Time> {
         QueueLaw::Codel(law) => Some(law.interval),
         QueueLaw::FqCodel(law) => Some(law.interval),
         QueueLaw::Cake(law) => Some(law.interval),
-        QueueLaw::Dqm(law) => interval(&law.over.law),
+        QueueLaw::Dqm(law) => interval(&law.over),
         _ => None,
     }
 }
@@ -269,7 +269,7 @@ fn unranked(class: &Class, ports: &[&Port]) -> Option<String> {
     let blitz = matches!(class.transport, Transport::Controlled(_, Control::Blitz(_)));
     let ranks = |queue: &QueueLaw| match queue {
         QueueLaw::PushOut(_) => true,
-        QueueLaw::Dqm(law) => matches!(*law.over.law, QueueLaw::PushOut(_)),
+        QueueLaw::Dqm(law) => matches!(*law.over, QueueLaw::PushOut(_)),
         _ => false,
     };
     if !blitz || ports.iter().any(|port| ranks(&port.queue)) {
@@ -319,15 +319,16 @@ fn unread(scenario: &Scenario, paths: &[Path], (number, port): (u32, &Port)) -> 
 /// Warns about a gate that sessions cross without a visible opening packet.
 fn unseen(scenario: &Scenario, paths: &[Path], (number, port): (u32, &Port)) -> Vec<String> {
     let Some(gate) = &port.gate else { return Vec::new() };
+    let opener = gate.opener();
     let crossing: Vec<&Path> = paths.iter().filter(|path| path.data.contains(&number)).collect();
-    let met = paths.iter().any(|path| path.opens(number, gate.admit));
+    let met = paths.iter().any(|path| path.opens(number, opener));
     let unread =
-        |class: &Class| matches!(class.transport, Transport::Quic(_)) && gate.quic.is_none();
+        |class: &Class| matches!(class.transport, Transport::Quic(_)) && gate.keys.quic.is_none();
     let mut found: Vec<String> = crossing
         .iter()
         .filter_map(|path| {
             let class = scenario.traffic.get(path.class)?;
-            let opens = path.opens(number, gate.admit) && !unread(class);
+            let opens = path.opens(number, opener) && !unread(class);
             let shaken = match class.transport.tcp() {
                 _ if opens || matches!(class.transport, Transport::Udp(_)) => return None,
                 Some(tcp) => tcp.handshake,
@@ -339,7 +340,7 @@ fn unseen(scenario: &Scenario, paths: &[Path], (number, port): (u32, &Port)) -> 
                 "which begin without a handshake"
             } else if class.opaque_share >= 1.0 {
                 "whose headers it cannot read (opaque_share)"
-            } else if gate.admit == Opener::Syn {
+            } else if opener == Opener::Syn {
                 "which open here with a SYN+ACK; leave `admit` out, or write admit = \"syn-ack\""
             } else {
                 "which open here with a SYN; leave `admit` out, or write admit = \"syn\""

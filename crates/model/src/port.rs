@@ -221,9 +221,10 @@ impl scenario::Port {
                 }
             };
             let rate = self.link().rate;
-            let rules = gate.law.admission(gate.admit, gate.refuse, rate);
-            let mut rules = Admission { charge: gate.charge, quic: gate.quic, ..rules };
-            let law = match gate.onset {
+            let keys = &gate.keys;
+            let rules = gate.law.admission(gate.opener(), keys.refuse, rate);
+            let mut rules = Admission { charge: keys.charge, quic: keys.quic, ..rules };
+            let law = match keys.onset {
                 Time::ZERO => law,
                 wait => {
                     // the table of young flows tells which sessions were answered
@@ -231,7 +232,7 @@ impl scenario::Port {
                     Box::new(AtOnset::new(law, wait, young.sample == 1))
                 }
             };
-            let law = match gate.tokens_keep {
+            let law = match keys.tokens_keep {
                 0.0 => law,
                 epochs => Box::new(Kept::new(law, epochs)),
             };

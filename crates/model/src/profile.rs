@@ -1,12 +1,12 @@
 //! TCP profiles: the settings of an era, each of which can be set alone.
 //!
-//! The values of the profiles are in `profiles.toml`; the list of settings is in `settings!` below.
+//! The values of the profiles are in `profiles.toml`; the list of settings is in `tcp!` below.
 
 use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-use tidegate_core::law::settings::{Bounds, Refused, Value as _};
+use tidegate_core::settings;
 use tidegate_core::units::{Size, Time};
 
 use crate::document::bound::{Bound, DelayedAck};
@@ -158,14 +158,13 @@ impl Used<SynRetriesDoc> for SynRetries {
 pub(crate) const USUAL_DELAY: Time = Time::from_ms(200);
 
 /// Makes two records from one line for each setting: the settings of a connection, all of them set,
-/// and those that a document may give. A line is `key: type = type in documents [range] "What it
-/// is";`, where the range may be left out.
-macro_rules! settings {
+/// and the keys of those that a document may give. A line is `key: type = type in documents [range]
+/// "What it is";`, where the range may be left out.
+macro_rules! tcp {
     (
         $(#[$about:meta])* pub struct $Used:ident { $(pub $own:ident: $Own:ty,)* }
-        $(#[$meta:meta])* pub(crate) struct $Doc:ident {
-            $($(#[$more_doc:meta])* pub $more:ident: $More:ty,)*
-        }
+        $(#[$meta:meta])* $schema:literal as $Doc:ident = $expecting:literal:
+        { $($more:tt)* }
         $($key:ident: $Type:ty = $Written:ident $([$($range:tt)+])? $what:literal;)+
     ) => {
         $(#[$about])*
@@ -173,19 +172,13 @@ macro_rules! settings {
         pub struct $Used {
             $(/// Where the settings started from.
             pub $own: $Own,)*
-            $(#[doc = concat!($what, settings!(@range $($($range)+)?), ".")] pub $key: $Type,)+
+            $(#[doc = concat!($what, ".")] pub $key: $Type,)+
         }
 
-        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-        #[serde(deny_unknown_fields, default)]
-        $(#[$meta])*
-        pub(crate) struct $Doc {
-            $($(#[$more_doc])* pub $more: $More,)*
-            $(
-                #[doc = concat!($what, settings!(@range $($($range)+)?), ".")]
-                #[serde(skip_serializing_if = "Option::is_none")]
-                pub $key: Option<$Written>,
-            )+
+        settings! {
+            $(#[$meta])* $schema as pub(crate) $Doc = $expecting:
+            $($more)*
+            $($key: Option<$Written> = none $([$($range)+])? $what;)+
         }
 
         impl $Used {
@@ -213,45 +206,22 @@ macro_rules! settings {
                     $($key: Used::used(self.$key.expect("profiles.toml sets everything")),)+
                 }
             }
-
-            /// What is out of its range.
-            pub(crate) fn out_of_range(&self) -> Vec<Refused> {
-                let mut refused = Vec::new();
-                $($(if let Some(value) = &self.$key {
-                    let bounds = settings!(@bounds $($range)+);
-                    refused.extend(value.within(stringify!($key), bounds).err());
-                })?)+
-                refused
-            }
         }
-    };
-    (@range) => { "" };
-    (@range from $low:literal) => { concat!(", from ", $low, ", or \"none\"") };
-    (@range $low:literal to $high:literal) => { concat!(", ", $low, " to ", $high) };
-    (@bounds from $low:literal) => {
-        Bounds { above: false, low: concat!($low), high: "none" }
-    };
-    (@bounds $low:literal to $high:literal) => {
-        Bounds { above: false, low: concat!($low), high: concat!($high) }
     };
 }
 
-settings! {
+tcp! {
     /// Effective settings of one class's TCP.
     pub struct Tcp {
         pub profile: Profile,
     }
 
     /// TCP: a profile, and settings that replace the profile's.
-    #[serde(expecting = "a table, as in { profile = \"linux\", mss = \"1000B\" }")]
-    pub(crate) struct TcpDoc {
-        /// The era that the settings start from; default rfc.
-        pub profile: Profile,
-        /// Short for recovery = "sack"; with false, a profile with sack uses newreno.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub sack: Option<bool>,
+    "TcpDoc" as TcpDoc = "a table, as in { profile = \"linux\", mss = \"1000B\" }":
+    {
+        profile: Profile = { Profile::default() } "The era that the settings start from; default rfc";
+        sack: Option<bool> = none "Short for recovery = \"sack\"; with false, a profile with sack uses newreno";
     }
-
     mss: u32 = Size ["64B" to "65000B"] "Payload of a full segment";
     header: u32 = Size ["20B" to "500B"] "Headers on every packet";
     initial_rto: Time = Time ["1ms" to "1h"] "Retransmission timeout before the first sample";
@@ -298,14 +268,13 @@ impl Tcp {
     }
 }
 
-settings! {
+tcp! {
     /// When a SYN without an answer is sent again.
     pub struct SynRetries {}
 
     /// Retries of a SYN.
-    #[serde(expecting = "a table, as in { linear = 4, limit = 6, jitter = 0.0 }")]
-    pub(crate) struct SynRetriesDoc {}
-
+    "SynRetriesDoc" as SynRetriesDoc = "a table, as in { linear = 4, limit = 6, jitter = 0.0 }":
+    {}
     linear: u32 = u32 "How many retries wait the initial RTO before the wait starts to double";
     limit: u32 = Bound "Retries after which the flow gives up, or \"none\"";
     jitter: f64 = f64 [0 to 1] "Each wait is stretched by a uniform draw of up to this share of itself";

@@ -89,6 +89,15 @@ impl Report {
         self.problems.iter().map(|(problem, _)| problem.what.as_str())
     }
 
+    /// The place of the first problem in the text `name`, and the problem with its remedy.
+    pub(crate) fn first(&self, name: &str) -> (String, String) {
+        let Some((problem, excerpt)) = self.problems.first() else { return Default::default() };
+        let line = excerpt.as_ref().map(|excerpt| format!("{name}:{}", excerpt.first));
+        let help = problem.help.lines().next().filter(|help| !help.is_empty());
+        let help = help.map_or_else(String::new, |help| format!(": {help}"));
+        (line.unwrap_or_else(|| name.to_owned()), format!("{}{help}", problem.what))
+    }
+
     /// The full message: each problem with its line, a marker under the location, and how to
     /// correct it.
     pub fn render(&self, colour: bool) -> String {

@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 use tidegate_core::keys;
-use tidegate_core::law::session::{Charge, Opener, Refusal, quic};
 use tidegate_core::law::settings::Link;
 pub use tidegate_core::port::Limit;
 use tidegate_core::units::{Length, Rate, Time};
@@ -18,7 +17,7 @@ use tidegate_core::units::{Length, Rate, Time};
 use crate::control::Control;
 pub use crate::document::bound::Codepoint;
 pub use crate::document::transport::{QuicControl, QuicCrypto};
-use crate::law::GateLaw;
+use crate::law::Gate;
 use crate::law::filter::FilterLaw;
 use crate::law::stamp::StampLaw;
 use crate::profile::Tcp;
@@ -194,24 +193,11 @@ keys! {
     ///
     /// In the long run the share enter / (enter + leave) of the packets is in bursts, and the mean burst has 1 / leave packets.
     #[derive(Copy)]
-    #[serde(deny_unknown_fields, expecting = "a table, as in { enter = 0.001, leave = 0.2 }")]
-    #[schemars(rename = "LossBurstDoc")]
-    pub struct Burst {
-        /// Probability that a packet outside of a burst begins one.
-        pub enter: f64 [0 to 1],
-        /// Probability that a burst is over before its next packet.
-        pub leave: f64 [0 to 1],
-        /// Share of the packets of a burst that are lost; default 1.
-        #[serde(default = "all")]
-        pub inside: f64 [0 to 1],
-        /// Share of the other packets that are lost; default 0.
-        #[serde(default)]
-        pub outside: f64 [0 to 1],
-    }
-}
-
-fn all() -> f64 {
-    1.0
+    "LossBurstDoc" as pub Burst = "a table, as in { enter = 0.001, leave = 0.2 }":
+    enter: f64 = required [0 to 1] "Probability that a packet outside of a burst begins one";
+    leave: f64 = required [0 to 1] "Probability that a burst is over before its next packet";
+    inside: f64 = 1 [0 to 1] "Share of the packets of a burst that are lost";
+    outside: f64 = 0 [0 to 1] "Share of the other packets that are lost";
 }
 
 impl Loss {
@@ -219,26 +205,6 @@ impl Loss {
     pub fn is_none(&self) -> bool {
         *self == Loss::default()
     }
-}
-
-/// Session control at a port.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Gate {
-    /// The law and its parameters.
-    pub law: GateLaw,
-    /// Which packet opens a session at this port.
-    pub admit: Opener,
-    /// How a session is refused.
-    pub refuse: Refusal,
-    /// Which opening packets count against the allowance.
-    pub charge: Charge,
-    /// How sessions of QUIC are seen; none: they are not.
-    pub quic: Option<quic::Config>,
-    /// How long the excess sessions must take to end before any is refused; zero: the law decides
-    /// from the start.
-    pub onset: Time,
-    /// Epochs for which unused tokens of a bucket keep; zero: it holds one token.
-    pub tokens_keep: f64,
 }
 
 /// One traffic class.

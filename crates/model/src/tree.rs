@@ -42,8 +42,6 @@ pub(crate) enum Value {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Table {
     pub entries: Vec<Entry>,
-    /// Allowed keys that are decoded elsewhere, for messages.
-    pub also: &'static [&'static str],
 }
 
 /// One key with its value.
@@ -52,8 +50,6 @@ pub(crate) struct Entry {
     pub key: String,
     pub place: Place,
     pub value: Node,
-    /// A level that the document does not have: left out of the paths in messages.
-    pub hidden: bool,
 }
 
 impl Table {
@@ -81,6 +77,20 @@ impl Node {
             Value::Table(table) => Some(table),
             _ => None,
         }
+    }
+
+    /// Removes the innermost entry of a table on the path to a value; returns whether there is one.
+    pub fn leave_out(&mut self, path: &[String]) -> bool {
+        let Some((last, parents)) = path.split_last() else { return false };
+        let parent = parents.iter().try_fold(&mut *self, |node, key| match &mut node.value {
+            Value::Table(table) => {
+                table.entries.iter_mut().find(|e| e.key == *key).map(|e| &mut e.value)
+            }
+            Value::Array(items) => items.get_mut(key.parse::<usize>().ok()?),
+            _ => None,
+        });
+        let found = parent.and_then(|node| node.table_mut()?.remove(last));
+        found.is_some() || self.leave_out(parents)
     }
 
     /// The value at a path of keys and indices.
@@ -189,9 +199,9 @@ fn convert_table(table: DeTable<'_>, text: usize, depth: usize) -> Result<Table,
     for (key, value) in table {
         let place = Place { text, span: key.span() };
         let value = convert(value, text, depth + 1)?;
-        entries.push(Entry { key: key.into_inner().into_owned(), place, value, hidden: false });
+        entries.push(Entry { key: key.into_inner().into_owned(), place, value });
     }
-    Ok(Table { entries, also: &[] })
+    Ok(Table { entries })
 }
 
 fn convert(value: toml::Spanned<DeValue<'_>>, text: usize, depth: usize) -> Result<Node, Problem> {

@@ -74,8 +74,8 @@ fn one_delay_and_no_reverse_are_as_they_always_were() {
 const MISTAKES: &[(&str, &str, &[&str])] = &[
     ("[\"1ms\", \"20ms\"]", "[]", &["topology.dumbbell.access.delay", "at least one delay"]),
     ("[\"1ms\", \"20ms\"]", "5", &["topology.dumbbell.access.delay", "time with its unit"]),
-    ("\"20ms\"]", "\"2h\"]", &["topology.dumbbell.access.delay", "up to 1h"]),
-    ("\"12ms\"", "\"2h\"", &["topology.dumbbell.bottleneck.reverse.delay", "up to 1h"]),
+    ("\"20ms\"]", "\"2h\"]", &["topology.dumbbell.access.delay", "from 0s to 1h"]),
+    ("\"12ms\"", "\"2h\"", &["topology.dumbbell.bottleneck.reverse.delay", "from 0s to 1h"]),
     ("loss = 0.01", "loss = 1.5", &["topology.dumbbell.bottleneck.reverse.loss", "0 to 1"]),
     ("loss = 0.01", "cost = 2", &["topology.dumbbell.bottleneck.reverse.cost", "leave it out"]),
     ("pairs      = 5", "pairs = \"two\"", &["a whole number, without quotes", "1 to 20000"]),

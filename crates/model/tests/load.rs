@@ -92,7 +92,7 @@ fn the_example_of_the_documentation_means_what_it_says() {
     assert_eq!(port.round_trip, Time::from_ms(200));
     let gate = port.gate.as_ref().unwrap();
     assert_eq!((gate.law.name(), gate.law.limiter()), ("close-probe", Limiter::Counter));
-    assert_eq!((gate.admit, gate.refuse), (Opener::Syn, Refusal::Drop));
+    assert_eq!((gate.opener(), gate.keys.refuse), (Opener::Syn, Refusal::Drop));
     assert!(gate.law.build().is_some());
     let class = &scenario.traffic[0];
     assert_eq!(class.pairs.len(), 10);

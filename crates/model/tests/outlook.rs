@@ -37,7 +37,7 @@ fn with(more: &str) -> Vec<String> {
 fn opener(more: &str) -> Opener {
     let scenario = read(&format!("{BASE}\n{more}"), &[]);
     let gated = scenario.network.ports.iter().find_map(|port| port.gate.as_ref());
-    gated.unwrap().admit
+    gated.unwrap().opener()
 }
 
 const GATE: &str = "[port.bottleneck]\ngate = { law = 'close-probe' }\n";
@@ -78,7 +78,7 @@ fn a_gate_goes_by_the_openers_of_the_data_that_crosses_it() {
     assert_eq!(opener(&format!("{GATE}{DOWN}")), Opener::Either);
     let down = BASE.replace("[traffic.a]", "[traffic.a]\ndirection = 'download'");
     let scenario = read(&format!("{down}\n{GATE}"), &[]);
-    assert_eq!(scenario.network.ports[0].gate.as_ref().unwrap().admit, Opener::SynAck);
+    assert_eq!(scenario.network.ports[0].gate.as_ref().unwrap().opener(), Opener::SynAck);
     // where only acknowledgements come, whatever opens a session there
     let reverse = "[port.'bottleneck.reverse']\ngate = { law = 'close-probe' }\n";
     assert_eq!(opener(reverse), Opener::SynAck);
@@ -102,7 +102,7 @@ fn recorded_flows_say_themselves_which_way_they_go() {
     let scenario = read(&gated, &[("f.csv", table)]);
     // by its bytes the class is an upload: its downloads send the other way, and cross
     // this port with their SYNs only, which are not what opens a session here
-    assert_eq!(scenario.network.ports[0].gate.as_ref().unwrap().admit, Opener::Syn);
+    assert_eq!(scenario.network.ports[0].gate.as_ref().unwrap().opener(), Opener::Syn);
     let [late] = &warnings(&scenario)[..] else { panic!("{:?}", warnings(&scenario)) };
     assert!(
         late.contains("1 of 3 flows of class `a` start after the end of the run at 10s"),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tidegate_core::law::queue::{Chosen, cake, dqm, pie, pushout, red};
+use tidegate_core::law::queue::{cake, dqm, pie, pushout, red};
 use tidegate_core::law::settings;
 use tidegate_core::units::{Rate, Time};
 use tidegate_model::scenario::QueueLaw;
@@ -79,7 +79,7 @@ fn a_dual_queue_lies_over_another_queue() {
     let plain = loaded(&text.replace("law = \"red\", max_p = 0.3", "law = \"drop-tail\""), &[]);
     let plain = plain.unwrap().network.ports[0].queue.clone();
     let QueueLaw::Dqm(config) = plain else { panic!("{plain:?}") };
-    assert_eq!(config.over, Chosen::default());
+    assert_eq!(config.over, Box::default());
 }
 
 #[test]

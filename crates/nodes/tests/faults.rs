@@ -4,7 +4,7 @@ use crate::world::{Faults, WALL, World, read};
 use tidegate_core::active::message::{Filter, service};
 use tidegate_core::active::{Address, Header, decode, encode};
 use tidegate_core::units::{Rate, Time};
-use tidegate_nodes::node::source::Traffic;
+use tidegate_nodes::node::source::{Bursts, Traffic};
 use tidegate_nodes::node::trust::Trust;
 use tidegate_nodes::testbed::plan::Testbed;
 
@@ -38,7 +38,7 @@ fn lasting() -> Testbed {
     let source = testbed.node.get_mut("1").and_then(|node| node.source.as_mut());
     let source = source.expect("it sends");
     source.packets = 5_000;
-    source.traffic = Traffic::Bursts { count: 100, gap: Time::from_ms(200) };
+    source.traffic = Traffic::Bursts(Bursts { count: 100, gap: Time::from_ms(200) });
     testbed
 }
 

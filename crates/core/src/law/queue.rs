@@ -21,7 +21,6 @@ mod waiting;
 use crate::law::settings::{Link, Refused};
 use crate::law::{Draw, Fault, Reason, Turn, Verdict, View};
 use crate::packet::Packet;
-use crate::stage;
 use crate::units::{Pace, Time};
 
 pub use average::Average;
@@ -169,8 +168,8 @@ macro_rules! disciplines {
         }
 
         crate::laws! {
-            /// A discipline's name and settings.
-            #[serde(expecting = "a table, as in { law = \"drop-tail\" }")]
+            /// A discipline's name and settings: `{ law = "red", min_th = 15, max_th = 45 }`.
+            "Queue", "Queueing discipline.", "a table, as in { law = \"drop-tail\" }";
             pub enum QueueLaw {
                 $($(#[$doc])* $arm($module::Config) = $name $(renamed $new)?,)+
                 /// A law of the user's own, supplied by name when the simulation is built.
@@ -239,7 +238,7 @@ impl QueueLaw {
     pub fn own(&self) -> Option<&str> {
         match self {
             QueueLaw::Custom(own) => Some(&own.name),
-            QueueLaw::Dqm(dual) => dual.over.law.own(),
+            QueueLaw::Dqm(dual) => dual.over.own(),
             _ => None,
         }
     }
@@ -264,18 +263,6 @@ impl Default for QueueLaw {
 impl Default for Queue {
     fn default() -> Queue {
         Queue::DropTail(drop_tail::DropTail)
-    }
-}
-
-stage! {
-    /// A discipline in a document: `{ law = "red", min_th = 15, max_th = 45 }`.
-    #[serde(deny_unknown_fields, expecting = "a table, as in { law = \"drop-tail\" }")]
-    pub struct Chosen(Box<QueueLaw>) of QueueLaw = "Queue", "Queueing discipline.";
-}
-
-impl From<QueueLaw> for Chosen {
-    fn from(law: QueueLaw) -> Chosen {
-        Chosen { law: Box::new(law) }
     }
 }
 

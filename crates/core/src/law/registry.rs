@@ -1,16 +1,20 @@
 //! A law in a document: a name and settings, as in `{ law = "red", min_th = 15 }`.
 //!
 //! [`laws!`](crate::laws) makes the enum of a kind of laws from one line for
-//! each law. The enum is read with the settings one level down, under the law's
-//! name (`{ red = { min_th = 15 } }`), so that an error can name the law. It is
-//! written in the form of the document.
+//! each law.
 
-use schemars::{Schema, json_schema};
+use std::fmt;
+use std::marker::PhantomData;
 
+use schemars::{Schema, SchemaGenerator, json_schema};
+use serde::de::{self, DeserializeSeed, Deserializer, MapAccess};
+use serde::ser::SerializeMap;
+
+use super::keys::Table;
 use super::settings::{Link, Refused};
 
-/// Makes the enum of several laws' settings from one line for each,
-/// `Arm(settings) = "name"`.
+/// Makes the enum of several laws' settings from the name of its schema, words, what can be written
+/// in its place, and one line for each, `Arm(settings) = "name"`.
 ///
 /// A law that was renamed keeps its old name in effective scenarios and in
 /// results, so that runs saved before stay comparable. Documents may use either:
@@ -19,14 +23,15 @@ use super::settings::{Link, Refused};
 macro_rules! laws {
     (
         $(#[$meta:meta])*
+        $schema:literal, $text:literal, $expecting:literal;
         pub enum $Laws:ident {
             $($(#[$doc:meta])* $arm:ident($config:ty) = $name:literal $(renamed $new:literal)?,)+
         }
     ) => {
-        #[derive(Clone, Debug, PartialEq, serde::Deserialize)]
+        #[derive(Clone, Debug, PartialEq)]
         $(#[$meta])*
         pub enum $Laws {
-            $($(#[$doc])* #[serde(rename = $name $(, alias = $new)?)] $arm($config),)+
+            $($(#[$doc])* $arm($config),)+
         }
 
         impl $Laws {
@@ -36,9 +41,31 @@ macro_rules! laws {
                     $($Laws::$arm(_) => $name,)+
                 }
             }
+        }
 
-            /// Names (the current one first) and settings of every law.
-            pub fn schemas(
+        impl $crate::law::registry::Laws for $Laws {
+            const EXPECTING: &'static str = $expecting;
+            const NAMES: &'static [&'static str] = &[$($($new,)? $name,)+];
+
+            fn read<'de, Shared: $crate::law::keys::Table, A: serde::de::MapAccess<'de>>(
+                name: &str,
+                rest: A,
+            ) -> Result<($Laws, Shared), A::Error> {
+                $(if name == $name $(|| name == $new)? {
+                    let (own, shared) = $crate::law::keys::rest::<($config, Shared), A>(rest)?;
+                    return Ok(($Laws::$arm(own), shared));
+                })+
+                Err(serde::de::Error::unknown_variant(name, Self::NAMES))
+            }
+
+            fn write<M: serde::ser::SerializeMap>(&self, to: &mut M) -> Result<(), M::Error> {
+                to.serialize_entry("law", self.key())?;
+                match self {
+                    $($Laws::$arm(own) => $crate::law::keys::Table::write(own, to),)+
+                }
+            }
+
+            fn schemas(
                 generator: &mut schemars::SchemaGenerator,
             ) -> Vec<(&'static [&'static str], schemars::Schema)> {
                 vec![$((
@@ -48,61 +75,117 @@ macro_rules! laws {
             }
         }
 
+        impl<'de> serde::Deserialize<'de> for $Laws {
+            fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<$Laws, D::Error> {
+                $crate::law::registry::law::<$Laws, (), D>(from).map(|(law, ())| law)
+            }
+        }
+
         impl serde::Serialize for $Laws {
             fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-                #[derive(serde::Serialize)]
-                #[serde(tag = "law")]
-                enum Flat<'a> {
-                    $(#[serde(rename = $name)] $arm(&'a $config),)+
-                }
-                match self {
-                    $($Laws::$arm(config) => Flat::$arm(config).serialize(to),)+
-                }
-            }
-        }
-    };
-}
-
-/// Makes the type of a key of a document that is a law and nothing else, from its laws, the name of
-/// its schema, and words: `struct Stage(law's type) of Laws = "Name", "What it is.";`.
-///
-/// It is read with the law's settings one level down, under the law's name.
-#[macro_export]
-macro_rules! stage {
-    (
-        $(#[$meta:meta])*
-        $vis:vis struct $Stage:ident($law:ty) of $Laws:ident = $name:literal, $text:literal;
-    ) => {
-        #[derive(Clone, Debug, Default, PartialEq, serde::Deserialize)]
-        $(#[$meta])*
-        $vis struct $Stage {
-            /// The law and its settings.
-            pub law: $law,
-        }
-
-        impl serde::Serialize for $Stage {
-            fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-                self.law.serialize(to)
+                use serde::ser::SerializeMap;
+                let mut map = to.serialize_map(None)?;
+                $crate::law::registry::Laws::write(self, &mut map)?;
+                map.end()
             }
         }
 
-        impl schemars::JsonSchema for $Stage {
+        impl schemars::JsonSchema for $Laws {
             fn schema_name() -> std::borrow::Cow<'static, str> {
-                $name.into()
+                $schema.into()
             }
             fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                $crate::law::registry::choice($Laws::schemas(generator), &[], $text)
+                let laws = <$Laws as $crate::law::registry::Laws>::schemas(generator);
+                $crate::law::registry::choice(laws, &[], $text)
             }
         }
     };
 }
 
-/// No settings.
-#[derive(
-    Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema,
-)]
-#[serde(deny_unknown_fields)]
-pub struct Nothing {}
+/// The laws of one kind, each with its settings.
+pub trait Laws: Sized {
+    /// What can be written in place of one.
+    const EXPECTING: &'static str;
+    /// Their names.
+    const NAMES: &'static [&'static str];
+
+    /// Reads the settings of the law of this name, and the keys that it shares with the others.
+    ///
+    /// # Errors
+    /// There is no such law, or a key or a value does not fit.
+    fn read<'de, Shared: Table, A: MapAccess<'de>>(
+        name: &str,
+        rest: A,
+    ) -> Result<(Self, Shared), A::Error>;
+
+    /// Writes its name and its settings.
+    ///
+    /// # Errors
+    /// Those of what is written to.
+    fn write<M: SerializeMap>(&self, to: &mut M) -> Result<(), M::Error>;
+
+    /// Names (the current one first) and settings of every law.
+    fn schemas(generator: &mut SchemaGenerator) -> Vec<(&'static [&'static str], Schema)>;
+}
+
+/// Reads `{ law = name, settings }`, and keys that all laws share. The name comes first, wherever it
+/// stands in the document.
+///
+/// # Errors
+/// There is no name or no such law, or a key or a value does not fit.
+pub fn law<'de, L: Laws, Shared: Table, D: Deserializer<'de>>(
+    from: D,
+) -> Result<(L, Shared), D::Error> {
+    struct Named<L, Shared>(PhantomData<(L, Shared)>);
+    impl<'de, L: Laws, Shared: Table> de::Visitor<'de> for Named<L, Shared> {
+        type Value = (L, Shared);
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str(L::EXPECTING)
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(L, Shared), A::Error> {
+            match map.next_key::<String>()?.as_deref() {
+                Some("law") => {
+                    let name = map.next_value_seed(OneOf(L::NAMES))?;
+                    L::read(name, map)
+                }
+                _ => Err(de::Error::missing_field("law")),
+            }
+        }
+    }
+    from.deserialize_struct("", &[], Named(PhantomData))
+}
+
+/// A name that is one of these.
+struct OneOf(&'static [&'static str]);
+
+impl<'de> DeserializeSeed<'de> for OneOf {
+    type Value = &'static str;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<&'static str, D::Error> {
+        from.deserialize_str(self)
+    }
+}
+
+impl de::Visitor<'_> for OneOf {
+    type Value = &'static str;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a name in quotes")
+    }
+
+    fn visit_str<E: de::Error>(self, name: &str) -> Result<&'static str, E> {
+        let found = self.0.iter().find(|known| **known == name);
+        found.copied().ok_or_else(|| E::unknown_variant(name, self.0))
+    }
+}
+
+crate::keys! {
+    /// No settings.
+    #[derive(Default)]
+    "Nothing" as pub Nothing:
+}
 
 impl Nothing {
     /// Nothing can be out of range.

@@ -7,7 +7,7 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::units::{Rate, Size, Time};
+use crate::units::{Frequency, Length, Rate, Size, Time};
 
 /// The link that a law stands at, as parameters that set themselves depend on it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -65,18 +65,47 @@ pub fn named(name: &str) -> Result<(), Refused> {
     Ok(())
 }
 
-/// Bounds of a value as `settings!` writes them; `above`: the lower one does not belong to them.
+/// Bounds of a value as a declaration writes them; `above`: the lower one does not belong to them.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
     /// Whether the value must be above the lower bound.
     pub above: bool,
     /// The lower bound.
     pub low: &'static str,
-    /// The upper bound.
+    /// The upper bound; empty: there is none.
     pub high: &'static str,
 }
 
-/// A value of a setting.
+impl Bounds {
+    /// As a message says them.
+    fn text(self) -> String {
+        let Bounds { above, low, high } = self;
+        match (above, high) {
+            (true, "") => format!("above {low}"),
+            (false, "") => format!("from {low}"),
+            (true, high) => format!("above {low}, up to {high}"),
+            (false, high) => format!("from {low} to {high}"),
+        }
+    }
+}
+
+/// A value outside of its bounds: as a message shows it, and what would be right.
+#[derive(Debug)]
+pub struct Outside {
+    /// The value.
+    pub shown: String,
+    /// What to write.
+    pub wanted: String,
+}
+
+impl Outside {
+    /// As what a table has against a field.
+    pub fn of(self, field: &'static str) -> Refused {
+        (field.into(), format!("{} is out of range: write {}", self.shown, self.wanted))
+    }
+}
+
+/// A value that a declaration gives as a default, or bounds.
 pub trait Value: Sized {
     /// The value of this text; none: the text is not one.
     fn of(text: &str) -> Option<Self>;
@@ -84,8 +113,8 @@ pub trait Value: Sized {
     /// Refuses a value outside the bounds.
     ///
     /// # Errors
-    /// The field and the range.
-    fn within(&self, field: &'static str, bounds: Bounds) -> Result<(), Refused>;
+    /// The value, and the range.
+    fn within(&self, bounds: Bounds) -> Result<(), Outside>;
 }
 
 /// Implements [`Value`]: `Type: "what it is called", how a message shows it`.
@@ -96,19 +125,15 @@ macro_rules! values {
                 text.parse().ok()
             }
 
-            fn within(&self, field: &'static str, bounds: Bounds) -> Result<(), Refused> {
-                let Bounds { above, low, high } = bounds;
-                let bound = |text| Self::of(text).expect("a bound is written as its type is");
-                let (least, most): (Self, Self) = (bound(low), bound(high));
-                if *self <= most && (*self > least || !above && *self == least) {
+            fn within(&self, bounds: Bounds) -> Result<(), Outside> {
+                let bound = |text| <$Type>::of(text).expect("a bound is written as its type is");
+                let least: Self = bound(bounds.low);
+                let low = *self > least || !bounds.above && *self == least;
+                if low && (bounds.high.is_empty() || *self <= bound(bounds.high)) {
                     return Ok(());
                 }
-                let range = match above {
-                    true => format!("above {low}, up to {high}"),
-                    false => format!("from {low} to {high}"),
-                };
-                let shown = $shown(*self);
-                Err((field.into(), format!("{shown} is out of range: write {} {range}", $kind)))
+                let shown = $shown(*self).to_string();
+                Err(Outside { shown, wanted: format!("{} {}", $kind, bounds.text()) })
             }
         })+
     };
@@ -118,10 +143,13 @@ values! {
     bool: "true or false", std::convert::identity;
     u8: "a number", std::convert::identity;
     u32: "a number", std::convert::identity;
+    i64: "a number", std::convert::identity;
+    u64: "a number", std::convert::identity;
     f64: "a number", number;
     Time: "a time", std::convert::identity;
     Size: "a size", std::convert::identity;
     Rate: "a rate", std::convert::identity;
+    Frequency: "a rate", std::convert::identity;
 }
 
 impl<T: Value> Value for Option<T> {
@@ -129,150 +157,51 @@ impl<T: Value> Value for Option<T> {
         T::of(text).map(Some)
     }
 
-    fn within(&self, field: &'static str, bounds: Bounds) -> Result<(), Refused> {
-        self.as_ref().map_or(Ok(()), |value| value.within(field, bounds))
+    fn within(&self, bounds: Bounds) -> Result<(), Outside> {
+        self.as_ref().map_or(Ok(()), |value| value.within(bounds))
     }
 }
 
-/// Makes the settings of a law, `Config` (or `Name`, after `"NameInTheSchema" as Name`), from one
-/// entry for each; `in_range` checks their ranges,
-/// and `check` too where the name of the schema is followed by `check`
-/// (`check_at`: `check` takes the link).
-///
-/// ```text
-/// settings! {
-///     /// Parameters of this law.
-///     "NameInTheSchema", check:
-///     key: type = default [low to high] "What it is" ("source");
-/// }
-/// ```
-///
-/// The default is a literal, of times and sizes in quotes. The range and the source may be left
-/// out; `[above low to high]` leaves out the lower bound itself. A default in braces is any
-/// expression; the words then are the whole documentation, with default and range.
-#[macro_export]
-macro_rules! settings {
-    ($(#[$about:meta])* $name:literal $(, $check:ident)?: $($settings:tt)+) => {
-        $crate::settings! { $(#[$about])* $name as Config $(, $check)?: $($settings)+ }
-    };
-    (
-        $(#[$about:meta])* $name:literal as $Config:ident $(, $check:ident)?:
-        $($(#[$attribute:meta])* $key:ident: $Type:ty = $default:tt $([$($range:tt)+])?
-            $what:literal $(($source:literal))?;)+
-    ) => {
-        $(#[$about])*
-        #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-        #[serde(deny_unknown_fields, default, rename_all = "snake_case")]
-        #[schemars(rename = $name)]
-        pub struct $Config {
-            $(
-                $(#[$attribute])*
-                #[doc = $crate::settings!(@doc $what, $default, [$($($range)+)?], [$($source)?])]
-                pub $key: $Type,
-            )+
-        }
+impl<T: Value> Value for Vec<T> {
+    fn of(text: &str) -> Option<Vec<T>> {
+        T::of(text).map(|one| vec![one])
+    }
 
-        impl Default for $Config {
-            fn default() -> $Config {
-                $Config { $($key: $crate::settings!(@default $Type, $default),)+ }
-            }
-        }
-
-        impl $Config {
-            $($crate::settings!(@$check);)?
-
-            /// Whether every value is in the range of its setting.
-            ///
-            /// # Errors
-            /// The field that is not, and what would be right.
-            pub fn in_range(&self) -> Result<(), $crate::law::settings::Refused> {
-                $($($crate::settings!(@within self, $key, $($range)+)?;)?)+
-                Ok(())
-            }
-        }
-    };
-    (@check) => {
-        /// Whether every value is in range.
-        ///
-        /// # Errors
-        /// The field that is not, and what would be right.
-        pub fn check(&self) -> Result<(), $crate::law::settings::Refused> {
-            self.in_range()
-        }
-    };
-    (@check_at) => {
-        /// Whether every value is in range, at any link.
-        ///
-        /// # Errors
-        /// The field that is not, and what would be right.
-        pub fn check(
-            &self,
-            _: $crate::law::settings::Link,
-        ) -> Result<(), $crate::law::settings::Refused> {
-            self.in_range()
-        }
-    };
-    (@doc $what:literal, { $default:expr }, $range:tt, []) => { $what };
-    (@doc $what:literal, $default:literal, [$($range:tt)*], [$($source:literal)?]) => {
-        concat!(
-            $what, "; default ", $default, $crate::settings!(@range $($range)*), $(" (", $source, ")",)? "."
-        )
-    };
-    (@range) => { "" };
-    (@range above $low:literal to $high:literal) => { concat!(", above ", $low, ", up to ", $high) };
-    (@range $low:literal to $high:literal) => { concat!(", ", $low, " to ", $high) };
-    (@default $Type:ty, { $default:expr }) => { $default };
-    (@default $Type:ty, $default:literal) => {
-        <$Type as $crate::law::settings::Value>::of(concat!($default)).expect("a default is written as its type is")
-    };
-    (@within $self:ident, $key:ident, above $low:literal to $high:literal) => {
-        $crate::settings!(@within $self, $key, true, $low, $high)
-    };
-    (@within $self:ident, $key:ident, $low:literal to $high:literal) => {
-        $crate::settings!(@within $self, $key, false, $low, $high)
-    };
-    (@within $self:ident, $key:ident, $above:literal, $low:literal, $high:literal) => {{
-        let bounds =
-            $crate::law::settings::Bounds { above: $above, low: concat!($low), high: concat!($high) };
-        $crate::law::settings::Value::within(&$self.$key, stringify!($key), bounds)
-    }};
+    fn within(&self, bounds: Bounds) -> Result<(), Outside> {
+        self.iter().try_for_each(|each| each.within(bounds))
+    }
 }
 
-/// Makes a table of a document in which a key may be followed by its range, as in `share: f64 [0
-/// to 1]`: the range is written into the documentation of the key, and `out_of_range` checks it.
-///
-/// For tables whose keys are needed or have defaults that are no literals; else [`settings!`].
-#[macro_export]
-macro_rules! keys {
-    (
-        $(#[$about:meta])*
-        $visible:vis struct $Table:ident {
-            $($(#[$attribute:meta])* pub $key:ident: $Type:ty $([$($range:tt)+])?,)+
-        }
-    ) => {
-        #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-        $(#[$about])*
-        $visible struct $Table {
-            $(
-                $(#[$attribute])*
-                $(#[doc = $crate::keys!(@doc $($range)+)])?
-                pub $key: $Type,
-            )+
-        }
+impl Value for Length {
+    fn of(text: &str) -> Option<Length> {
+        text.parse().ok()
+    }
 
-        impl $Table {
-            /// The keys that are out of range, and what would be right.
-            $visible fn out_of_range(
-                &self,
-            ) -> impl Iterator<Item = $crate::law::settings::Refused> + use<> {
-                [$($($crate::settings!(@within self, $key, $($range)+).err(),)?)+]
-                    .into_iter()
-                    .flatten()
-            }
-        }
-    };
-    (@doc above $low:literal to $high:literal) => { concat!("Above ", $low, ", up to ", $high, ".") };
-    (@doc $low:literal to $high:literal) => { concat!("From ", $low, " to ", $high, ".") };
+    /// A length has a unit: its bounds are always those of a buffer.
+    fn within(&self, bounds: Bounds) -> Result<(), Outside> {
+        let sound = match *self {
+            Length::Packets(packets) => packets > 0,
+            Length::Bytes(bytes) => bytes > 0,
+            Length::Bdp(factor) => factor > 0.0 && factor <= 1000.0,
+            Length::Time(time) => time > Time::ZERO && time <= Time::from_secs(3_600),
+        };
+        let outside = || Outside {
+            shown: format!("a buffer of {self}"),
+            wanted: format!("a length {}", bounds.text()),
+        };
+        sound.then_some(()).ok_or_else(outside)
+    }
+}
+
+impl Value for String {
+    fn of(text: &str) -> Option<String> {
+        Some(text.to_owned())
+    }
+
+    /// In any: a text has no order.
+    fn within(&self, _: Bounds) -> Result<(), Outside> {
+        Ok(())
+    }
 }
 
 /// A number, or `"auto"`: one that follows from the link.
@@ -300,10 +229,10 @@ impl Value for Setting {
         if text == "auto" { Some(Setting::Auto) } else { text.parse().ok().map(Setting::Is) }
     }
 
-    fn within(&self, field: &'static str, bounds: Bounds) -> Result<(), Refused> {
+    fn within(&self, bounds: Bounds) -> Result<(), Outside> {
         match self {
             Setting::Auto => Ok(()),
-            Setting::Is(value) => value.within(field, bounds),
+            Setting::Is(value) => value.within(bounds),
         }
     }
 }

@@ -39,17 +39,14 @@
 
 use std::collections::VecDeque;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::laws;
 use crate::units::{Rate, Time};
+use crate::{laws, settings};
 
-use super::settings::{Refused, within};
+use super::settings::Refused;
 
 laws! {
-    /// How a player chooses rates, with its settings.
-    #[serde(expecting = "a table, as in { law = \"bba\" }")]
+    /// How a player chooses rates, with its settings: `{ law = "throughput", safety = 0.9 }`.
+    "VideoRule", "How a player of video chooses rates.", "a table, as in { law = \"bba\" }";
     pub enum Rule {
         /// By the playing time in the buffer.
         Bba(Bba) = "bba",
@@ -66,41 +63,24 @@ impl Default for Rule {
     }
 }
 
-/// Settings of BBA-0.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Bba {
-    /// Playing time in the buffer up to which the lowest rate is asked for; default 90/240 of the buffer, 0s up to the buffer (Huang et al., 4: 90 s of 240 s).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reservoir: Option<Time>,
-    /// Playing time over which the rate rises from the lowest to the highest; default 126/240 of the buffer, from 1ms; both together up to the buffer less a segment, where the default ends too (Huang et al., 4: 126 s of 240 s).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cushion: Option<Time>,
+settings! {
+    /// Settings of BBA-0.
+    "Bba" as pub Bba:
+    reservoir: Option<Time> = none "Playing time in the buffer up to which the lowest rate is asked for; default 90/240 of the buffer, 0s up to the buffer" ("Huang et al., 4: 90 s of 240 s");
+    cushion: Option<Time> = none "Playing time over which the rate rises from the lowest to the highest; default 126/240 of the buffer, from 1ms; both together up to the buffer less a segment, where the default ends too" ("Huang et al., 4: 126 s of 240 s");
 }
 
-/// Settings of the choice by throughput.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Throughput {
-    /// Share of the estimate that may be asked for; default 0.85, 0.01 to 1 (FESTIVE: p).
-    pub safety: f64,
-    /// Segments that the harmonic mean is over, fewer at the beginning; default 20, 1 to 1000 (FESTIVE: 20).
-    pub segments: u32,
+settings! {
+    /// Settings of the choice by throughput.
+    "Throughput" as pub Throughput:
+    safety: f64 = 0.85 [0.01 to 1] "Share of the estimate that may be asked for" ("FESTIVE: p");
+    segments: u32 = 20 [1 to 1000] "Segments that the harmonic mean is over, fewer at the beginning" ("FESTIVE: 20");
 }
 
-impl Default for Throughput {
-    fn default() -> Throughput {
-        Throughput { safety: 0.85, segments: 20 }
-    }
-}
-
-/// Settings of a fixed rate.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Fixed {
-    /// The rate, one of the ladder; default the highest of it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rate: Option<Rate>,
+settings! {
+    /// Settings of a fixed rate.
+    "Fixed" as pub Fixed:
+    rate: Option<Rate> = none "The rate, one of the ladder; default the highest of it";
 }
 
 impl Rule {
@@ -141,10 +121,7 @@ impl Rule {
                 }
                 Ok(())
             }
-            Rule::Throughput(settings) => {
-                within("safety", settings.safety, 0.01, 1.0)?;
-                within("segments", f64::from(settings.segments), 1.0, 1000.0)
-            }
+            Rule::Throughput(settings) => settings.in_range(),
             Rule::Fixed(fixed) => {
                 let Some(rate) = fixed.rate.filter(|rate| !ladder.contains(rate)) else {
                     return Ok(());

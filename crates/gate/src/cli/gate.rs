@@ -107,7 +107,7 @@ impl Gate {
         }
         for file in &self.config {
             let config = Config::read(file)?;
-            let (place, interface) = (file.display(), config.interface);
+            let (place, interface) = (file.display(), config.file.interface);
             output::say(&format!("{place}: valid, for interface {interface}\n"));
         }
         Ok(())

@@ -15,17 +15,17 @@ fn refusal(text: &str) -> String {
 #[test]
 fn the_defaults_are_those_of_real_traffic() {
     let config = parsed("interface = 'wan0'\nlaw = { law = 'close-probe' }").expect("it is right");
-    assert_eq!(config.mode, Mode::Observe);
+    assert_eq!(config.file.mode, Mode::Observe);
     assert_eq!(config.limiter(), Limiter::TokenBucket);
     let Some(GateLaw::CloseProbe(law)) = &config.law else { panic!("{:?}", config.law) };
     assert!(law.relief);
     assert_eq!(
-        (config.opener, config.ends, config.quic),
+        (config.file.opener, config.file.ends, config.file.quic),
         (Opens::Either, Ends::Cells, Quic::Count)
     );
-    assert_eq!((config.tokens_keep, config.lease), (2.0, Time::from_secs(2)));
+    assert_eq!((config.tokens_keep, config.file.lease), (2.0, Time::from_secs(2)));
     assert_eq!(config.onset, Time::from_secs(2));
-    assert_eq!(config.hook, None, "the better one that the kernel has");
+    assert_eq!(config.file.hook, None, "the better one that the kernel has");
     assert_eq!(config.metrics, Some("127.0.0.1:9477".parse().expect("an address")));
     assert!(config.metrics.is_some_and(|address| address.ip().is_loopback()));
     assert_eq!(config.socket, PathBuf::from("/run/tidegate/gate-wan0.sock"));
@@ -50,8 +50,8 @@ fn what_is_said_is_taken() {
     // a prefix of 24 bits, then the four bytes of the address
     let mut key = 24u32.to_ne_bytes().to_vec();
     key.extend([192, 0, 2, 0]);
-    assert_eq!(config.never_refuse.networks[0].key4(), Some(key));
-    assert_eq!(config.never_refuse.networks[1].key6().map(|key| key.len()), Some(20));
+    assert_eq!(config.file.never_refuse.networks[0].key4(), Some(key));
+    assert_eq!(config.file.never_refuse.networks[1].key6().map(|key| key.len()), Some(20));
 }
 
 // What tide asks of the program: a bucket that saves an epoch's tokens, and no other saving beside it.
@@ -75,7 +75,8 @@ fn tide_admits_clients_unless_the_file_says_otherwise() {
     assert!(!clients("{ law = 'tide', eligibility = false }"));
     assert!(!clients("{ law = 'close-probe' }"));
     let config = parsed("interface = 'wan0'\nlaw = { law = 'tide' }\nshape = '9.5Mbit'\n");
-    assert_eq!(config.expect("it is right").client_prefixes, (32, 64));
+    let file = config.expect("it is right").file;
+    assert_eq!((file.client_ipv4, file.client_ipv6), (32, 64));
 }
 
 #[test]
@@ -84,31 +85,40 @@ fn what_is_wrong_is_named_with_its_line() {
     for (tail, expected) in [
         (
             "ceiling = 1.5\n",
-            "gate.toml:3: ceiling: 1.5 is out of range: write a number from 0 to 1",
+            "gate.toml:3: `ceiling`: 1.5 is out of range: write a number from 0 to 1",
         ),
-        ("celing = 0.5\n", "gate.toml:3: unknown field `celing`"),
-        ("mode = 'obey'\n", "gate.toml:3: unknown variant `obey`, expected `observe` or `enforce`"),
+        ("celing = 0.5\n", "gate.toml:3: unknown key `celing`: did you mean `ceiling`?"),
+        (
+            "mode = 'obey'\n",
+            "gate.toml:3: `mode`: unknown name `obey`: names here: observe, enforce",
+        ),
         (
             "\nlease = '0.1s'\n",
-            "gate.toml:4: lease: 100ms is out of range: write a time from 200ms to 60s",
+            "gate.toml:4: `lease`: 100ms is out of range: write a time from 200ms to 60s",
         ),
-        ("onset = '61s'\n", "gate.toml:3: onset: 61s is out of range: write a time from 0s to 60s"),
-        ("shape = '1kbit'\n", "gate.toml:3: shape: 1kbit is out of range"),
+        (
+            "onset = '61s'\n",
+            "gate.toml:3: `onset`: 61s is out of range: write a time from 0s to 60s",
+        ),
+        ("shape = '1kbit'\n", "gate.toml:3: `shape`: 1kbit is out of range"),
         ("shape = '31Gbit'\n", "write a rate from 8kbit to 30Gbit"),
         (
             "shape_buffer = '2999B'\n",
-            "shape_buffer: 2.999kB is out of range: write a size from 3000B to 1GB",
+            "`shape_buffer`: 2.999kB is out of range: write a size from 3000B to 1GB",
         ),
-        ("tokens_keep = 61\n", "gate.toml:3: tokens_keep: 61 is out of range"),
-        ("client_ipv6 = 65\n", "client_ipv6: 65 is out of range: write a number from 16 to 64"),
-        ("ends_size = 63\n", "ends_size: 63 is out of range: write a number from 64 to 16777216"),
-        ("priority = 65536\n", "priority: 65536 is out of range"),
-        ("hook = 'xdp'\n", "gate.toml:3: unknown variant `xdp`, expected `tcx` or `clsact`"),
-        ("flood = { factor = 0.5 }\n", "factor: 0.5 is out of range"),
+        ("tokens_keep = 61\n", "gate.toml:3: `tokens_keep`: 61 is out of range"),
+        ("client_ipv6 = 65\n", "`client_ipv6`: 65 is out of range: write a number from 16 to 64"),
+        ("ends_size = 63\n", "`ends_size`: 63 is out of range: write a number from 64 to 16777216"),
+        ("priority = 65536\n", "`priority`: 65536 is out of range"),
+        ("hook = 'xdp'\n", "gate.toml:3: `hook`: unknown name `xdp`: names here: tcx, clsact"),
+        ("flood = { factor = 0.5 }\n", "`flood.factor`: 0.5 is out of range"),
         ("metrics = 'everywhere'\n", "gate.toml:3: metrics: `everywhere` is no address"),
         ("never_refuse = { networks = ['10.0.0.0/33'] }\n", "`10.0.0.0/33` is no network"),
         ("dqm = { x_m = 10, buffer = 90 }\n", "the link's rate is needed"),
-        ("capacity = '10Mbit'\ndqm = { x_m = 10 }\n", "gate.toml:4: dqm: buffer is missing"),
+        (
+            "capacity = '10Mbit'\ndqm = { x_m = 10 }\n",
+            "gate.toml:4: `dqm`: the key `buffer` is missing",
+        ),
         ("capacity = '10Mbit'\ndqm = { queues = 1, buffer = 9 }\n", "dqm: queues"),
     ] {
         let found = refusal(&format!("{head}{tail}"));
@@ -117,7 +127,7 @@ fn what_is_wrong_is_named_with_its_line() {
     assert!(refusal("interface = 'wan0'\n").contains("the key `law` is missing"));
     assert!(refusal("law = { law = 'none' }\n").contains("the key `interface` is missing"));
     let wrong_law = refusal("interface = 'wan0'\nlaw = { law = 'close-probe', beta = 2 }\n");
-    assert!(wrong_law.starts_with("gate.toml:2: beta: 2 is out of range"), "{wrong_law}");
+    assert!(wrong_law.starts_with("gate.toml:2: law: `beta`: 2 is out of range"), "{wrong_law}");
     let tide = refusal("interface = 'wan0'\nlaw = { law = 'tide' }\n");
     assert!(tide.contains("set `capacity` or `shape`"), "{tide}");
     let python = refusal("interface = 'wan0'\nlaw = { law = 'python', name = 'mine' }\n");

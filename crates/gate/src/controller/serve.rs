@@ -117,7 +117,7 @@ impl Gate {
         let mut controller = Controller {
             netlink: Netlink::open().at("netlink")?,
             epochs: epochs(&config)?,
-            journal: Journal::new(config.log.clone()),
+            journal: Journal::new(config.file.log.clone()),
             config,
             path,
             placed: None,
@@ -140,8 +140,8 @@ impl Gate {
 
     /// Where its metrics are to be served, and whether they must be.
     fn metrics(&self) -> metrics::Wanted {
-        let Config { metrics, metrics_set, interface, .. } = &self.controller.config;
-        (*metrics, *metrics_set, interface.clone(), self.seen.clone())
+        let Config { metrics, file, .. } = &self.controller.config;
+        (*metrics, file.metrics.is_some(), file.interface.clone(), self.seen.clone())
     }
 
     async fn keep(mut self) -> Result<(), Failure> {

@@ -12,7 +12,7 @@ use crate::shared::Tally;
 impl Controller {
     /// Follows the interface: its name may change, and its MTU, which the shaper must let pass.
     pub(super) fn follow(&mut self) -> Result<String, Failure> {
-        let name = self.config.interface.clone();
+        let name = self.config.file.interface.clone();
         let failed = |error: std::io::Error| Failure::failed(&name, error);
         let Some(placed) = &mut self.placed else { return Ok(String::new()) };
         let Some(there) = self.netlink.interface_at(placed.interface.index).map_err(failed)? else {
@@ -42,7 +42,7 @@ impl Controller {
 
     /// Measures the rate of the interface, and compares what it counted with what the programs saw.
     pub(super) fn look_at_interface(&mut self) -> Result<(), Failure> {
-        let name = self.config.interface.clone();
+        let name = self.config.file.interface.clone();
         let Some(placed) = &self.placed else { return Ok(()) };
         let index = placed.interface.index;
         let tally: Tally = placed.gate.program.tally()?;
@@ -93,14 +93,14 @@ impl Controller {
         if let Some(id) = self.placed.as_ref().and_then(|placed| placed.runs_first(side)) {
             return Ok(format!(": the BPF program {id} at {side} decides first"));
         }
-        if Hook::choose(self.config.hook) == Hook::Tcx {
+        if Hook::choose(self.config.file.hook) == Hook::Tcx {
             return Ok(String::new());
         }
-        let filters = self.netlink.filters(index).at(&self.config.interface)?;
+        let filters = self.netlink.filters(index).at(&self.config.file.interface)?;
         Ok(filters
             .iter()
             .filter(|filter| filter.side == side && !filter.is_ours())
-            .find(|filter| filter.priority < self.config.priority)
+            .find(|filter| filter.priority < self.config.file.priority)
             .map_or(String::new(), |filter| format!(": a {filter} decides first")))
     }
 
@@ -126,7 +126,7 @@ impl Controller {
 
     /// Removes the filters that an attempt to put them back has left.
     pub(super) fn remove_filters(&mut self, index: i32) {
-        let mine = [self.config.priority, self.config.priority + 1];
+        let mine = [self.config.file.priority, self.config.file.priority + 1];
         for filter in self.netlink.filters(index).unwrap_or_default() {
             if filter.is_ours()
                 && mine.contains(&filter.priority)

@@ -14,10 +14,10 @@ use crate::orders::Order;
 impl Controller {
     /// Does what an operator asks for; what to answer.
     pub(super) fn follow_order(&mut self, order: Order) -> Result<String, Failure> {
-        let name = self.config.interface.clone();
+        let name = self.config.file.interface.clone();
         let refused = |what: &str| Err(Failure::failed(&name, what));
         match order {
-            Order::Enforce(_) if self.config.mode == Mode::Enforce && self.trial.is_none() => {
+            Order::Enforce(_) if self.config.file.mode == Mode::Enforce && self.trial.is_none() => {
                 refused("the gate refuses already, and not for a while only")
             }
             Order::Enforce(time) => {
@@ -47,10 +47,10 @@ impl Controller {
     }
 
     fn change_mode(&mut self, mode: Mode) -> Result<(), Failure> {
-        let before = std::mem::replace(&mut self.config.mode, mode);
+        let before = std::mem::replace(&mut self.config.file.mode, mode);
         let changed = self.obey();
         if changed.is_err() {
-            self.config.mode = before;
+            self.config.file.mode = before;
         }
         changed
     }
@@ -58,11 +58,11 @@ impl Controller {
     /// Nobody has confirmed the trial: the gate observes again.
     pub(super) fn end_trial(&mut self) {
         self.trial = None;
-        tracing::warn!("{}: the trial is over: observing again", self.config.interface);
+        tracing::warn!("{}: the trial is over: observing again", self.config.file.interface);
         if let Err(failure) = self.change_mode(Mode::Observe) {
             // without programs that can be written to, the lease lapses and everything passes
             self.placed = None;
-            self.config.mode = Mode::Observe;
+            self.config.file.mode = Mode::Observe;
             self.report(Concern::Interface, failure.to_string());
         }
     }
@@ -79,7 +79,7 @@ impl Controller {
         let Some(observation) = &self.observation else { return Ok(()) };
         output::say(&observation.summary());
         if !observation.saw_something() {
-            return Err(Failure::failed(&self.config.interface, "nothing was observed")
+            return Err(Failure::failed(&self.config.file.interface, "nothing was observed")
                 .remedy("watch for longer"));
         }
         output::say(&observation.suggestion());

@@ -223,12 +223,6 @@ fn sound<'a>(
         "write an `until` after `at`",
     );
     holds &= check.require(
-        doc.pulse != Some(Time::ZERO),
-        &path("pulse"),
-        "a pulse of 0s is none",
-        "write a time above 0s",
-    );
-    holds &= check.require(
         !doc.buffer_follows || matches!(target, Target::Rate(_)),
         &path("buffer_follows"),
         "only a change of a link's rate has a buffer to follow it",

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use super::network::{delay_and_buffer, loss};
 use super::problems::Check;
 use crate::document::free::{FreeLink, Names, Reverse};
 use crate::document::{ClassDoc, Named};
@@ -55,30 +54,19 @@ impl Free {
         }
         let what = "a link joins two different nodes";
         check.require(link.from != link.to, &within("to"), what, "write another node");
-        let pointless = link.one_way && !link.reverse.is_empty();
+        let pointless = link.one_way && link.reverse != Reverse::default();
         let what = "a link of one direction has no other";
         check.require(!pointless, &within("reverse"), what, "leave `reverse` or `one_way` out");
-        check.in_range(&path, link.out_of_range());
-        check.in_range(&within("reverse"), link.reverse.out_of_range());
-        let port = self.port(check, name, link);
-        delay_and_buffer(check, &path, port.delay, port.buffer);
-        let back = (!link.one_way).then(|| {
-            let lost = *link.reverse.loss.get_or_insert(link.loss);
-            let lost = loss(check, &within("reverse"), lost);
-            Port { loss: lost, ..reverse(&port, &mut link.reverse) }
-        });
-        if let Some(back) = &back {
-            delay_and_buffer(check, &within("reverse"), back.delay, back.buffer);
-        }
+        let port = self.port(name, link);
+        let back = (!link.one_way).then(|| reverse(&port, &mut link.reverse));
         self.network.ports.push(port);
         self.network.ports.extend(back);
     }
 
-    fn port(&mut self, check: &mut Check<'_>, name: &str, link: &FreeLink) -> Port {
+    fn port(&mut self, name: &str, link: &FreeLink) -> Port {
         let ends = (self.node(&link.from), self.node(&link.to));
-        let loss = loss(check, &["topology", "links", name], link.loss);
         let plain = Port::plain(name.to_owned(), ends, (link.rate, link.delay, link.buffer));
-        Port { loss, cost: link.cost, ..plain }
+        Port { loss: link.loss, cost: link.cost, ..plain }
     }
 
     /// The host pairs of a class: names in order, or one name with each of a list.
@@ -133,6 +121,7 @@ fn reverse(port: &Port, doc: &mut Reverse) -> Port {
         delay: *doc.delay.get_or_insert(port.delay),
         buffer: *doc.buffer.get_or_insert(port.buffer),
         cost: *doc.cost.get_or_insert(port.cost),
+        loss: *doc.loss.get_or_insert(port.loss),
         ..port.clone()
     }
 }

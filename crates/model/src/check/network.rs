@@ -1,16 +1,13 @@
 //! Nodes and ports of a topology: a row of routers with hosts, or links given one by one.
 
-use tidegate_core::law::settings::number;
-use tidegate_core::units::{Length, Time};
+use tidegate_core::units::Time;
 
 use super::free::{self, Free};
 use super::problems::Check;
 use crate::document::free::{Names, Reverse};
 use crate::document::{Access, ClassDoc, Dumbbell, Link, Tandem, Topology};
-use crate::scenario::{Loss, Network, Port};
+use crate::scenario::{Network, Port};
 
-/// Longest propagation delay of a link, and longest buffer in time.
-const MAX_DELAY: Time = Time::from_secs(3600);
 /// Most links of a tandem.
 const MAX_LINKS: usize = 1_000;
 /// Most nodes: their numbers have 16 bits.
@@ -103,64 +100,19 @@ fn round_trips(links: &[Link]) -> Vec<Time> {
 }
 
 fn hosts(check: &mut Check<'_>, kind: &str, access: &Access) {
-    let path = ["topology", kind, "access"];
-    let none = access.delay.0.is_empty();
     let within = ["topology", kind, "access", "delay"];
+    let none = access.delay.0.is_empty();
     check.require(!none, &within, "an empty list", "write at least one delay");
-    for &each in &access.delay.0 {
-        delay_and_buffer(check, &path, each, access.buffer);
-    }
-    loss(check, &path, access.loss);
 }
 
 fn link(check: &mut Check<'_>, path: &[&str], link: &Link) {
-    delay_and_buffer(check, path, link.delay, link.buffer);
-    loss(check, path, link.loss);
-    let back = &link.reverse;
-    let within: Vec<&str> = path.iter().copied().chain(["reverse"]).collect();
-    // what is left out is as in the first direction, and refused there
-    let sound = (Time::ZERO, Length::Packets(1));
-    let (delay, buffer) = (back.delay.unwrap_or(sound.0), back.buffer.unwrap_or(sound.1));
-    delay_and_buffer(check, &within, delay, buffer);
-    back.loss.map(|each| loss(check, &within, each));
-    let cost: Vec<&str> = within.iter().copied().chain(["cost"]).collect();
     let what = "between these routers there is but one path";
-    check.require(back.cost.is_none(), &cost, what, "leave it out");
-}
-
-/// Random loss of a link whose keys are at `path`.
-pub(super) fn loss(check: &mut Check<'_>, path: &[&str], doc: Loss) -> Loss {
-    let path: Vec<&str> = path.iter().copied().chain(["loss"]).collect();
-    for share in [doc.data, doc.ack] {
-        let what = format!("a loss of {} is out of range", number(share));
-        if !check.require((0.0..=1.0).contains(&share), &path, what, "write a share from 0 to 1") {
-            break;
-        }
-    }
-    if let Some(burst) = doc.burst {
-        let path: Vec<&str> = path.iter().copied().chain(["burst"]).collect();
-        check.in_range(&path, burst.out_of_range());
-    }
-    doc
-}
-
-pub(super) fn delay_and_buffer(check: &mut Check<'_>, path: &[&str], delay: Time, buffer: Length) {
-    let with = |key| path.iter().copied().chain([key]).collect::<Vec<&str>>();
-    let what = format!("{delay} is out of range");
-    check.require(delay <= MAX_DELAY, &with("delay"), what, "write a delay up to 1h");
-    let sound = match buffer {
-        Length::Packets(packets) => packets > 0,
-        Length::Bytes(bytes) => bytes > 0,
-        Length::Bdp(factor) => factor > 0.0 && factor <= 1000.0,
-        Length::Time(time) => time > Time::ZERO && time <= MAX_DELAY,
-    };
-    let what = format!("a buffer of {buffer} is out of range");
-    check.require(sound, &with("buffer"), what, "write a length above 0, up to 1000bdp or 1h");
+    let cost = [path, &["reverse", "cost"]].concat();
+    check.require(link.reverse.cost.is_none(), &cost, what, "leave it out");
 }
 
 impl<'a> Chain<'a> {
     fn dumbbell(check: &mut Check<'_>, dumbbell: &'a Dumbbell) -> Chain<'a> {
-        check.in_range(&["topology", "dumbbell"], dumbbell.out_of_range());
         hosts(check, "dumbbell", &dumbbell.access);
         link(check, &["topology", "dumbbell", "bottleneck"], &dumbbell.bottleneck);
         Chain {
@@ -176,7 +128,6 @@ impl<'a> Chain<'a> {
     }
 
     fn tandem(check: &mut Check<'_>, tandem: &'a Tandem) -> Chain<'a> {
-        check.in_range(&["topology", "tandem"], tandem.out_of_range());
         hosts(check, "tandem", &tandem.access);
         let count = tandem.links.len();
         check.require(

@@ -14,8 +14,6 @@ use crate::scenario::{Amount, Direction, Pages, Transport};
 const MOST_OBJECTS: f64 = 10_000.0;
 /// Connections of a browser to one host by HTTP/1.1.
 const USUAL_CONNECTIONS: u32 = 6;
-/// Most pages of a user, where their number is given.
-const MOST_PAGES: u32 = 1_000_000;
 /// Longest time of a server, and longest mean time between two pages, in seconds.
 const LONGEST: f64 = 86_400.0;
 
@@ -48,18 +46,11 @@ pub(super) fn pages(
         Some(size) => Some(document(check, &path("document"), size)?),
         None => None,
     };
-    check.in_range(&path("")[..3], doc.out_of_range());
     let quic = matches!(transport, Transport::Quic(_));
     let connections = *doc.connections.get_or_insert(if quic { 1 } else { USUAL_CONNECTIONS });
     let usual = if connections == 1 && doc.persistent { 100 } else { 1 };
     let concurrent = *doc.concurrent.get_or_insert(usual);
     let PageCount(count) = doc.count;
-    check.require(
-        doc.count == PageCount::UNLIMITED || (1..=MOST_PAGES).contains(&count),
-        &path("count"),
-        format!("{count} is out of range"),
-        &format!("write a number from 1 to {MOST_PAGES}"),
-    );
     check.require(
         doc.persistent || concurrent == 1,
         &path("concurrent"),

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use tidegate_core::law::settings::Refused;
 use tidegate_core::units::Size;
 
 use crate::Report;
@@ -15,7 +14,7 @@ pub(super) const MAX_SIZE: Size = Size::from_bytes(1_000_000_000_000);
 /// Most rows that a table over time may get: it is held in memory.
 pub(super) const MAX_ROWS: u64 = 20_000_000;
 /// Most problems that are reported: it bounds the time that a wrong document can take.
-const MAX_PROBLEMS: usize = 20;
+pub(super) const MAX_PROBLEMS: usize = 20;
 
 /// Files that a document refers to, by the name it uses.
 pub(crate) type Files = BTreeMap<String, Vec<u8>>;
@@ -57,22 +56,6 @@ impl Check<'_> {
             self.refuse(path, what, help);
         }
         holds
-    }
-
-    /// Notes the keys of the table at `path` that are out of range; returns whether there are none.
-    pub(super) fn in_range(
-        &mut self,
-        path: &[&str],
-        out_of_range: impl IntoIterator<Item = Refused>,
-    ) -> bool {
-        let mut none = true;
-        for (key, message) in out_of_range {
-            let path: Vec<&str> = path.iter().copied().chain(key.split('.')).collect();
-            let (what, help) = message.split_once(": ").unwrap_or((&message, ""));
-            self.refuse(&path, what, help);
-            none = false;
-        }
-        none
     }
 
     /// Notes a problem with a name, which should be one of `known`.

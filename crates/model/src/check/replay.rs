@@ -52,12 +52,6 @@ pub(super) fn flows(
         check.require(!given, &path(key), "has no effect with `flows`", help);
     }
     let scale = *doc.time_scale.get_or_insert(1.0);
-    let mut holds = check.require(
-        doc.limit != Some(0),
-        &path("limit"),
-        "no flows at all make no traffic",
-        "write 1 or more, or leave it out",
-    );
     let mut flows = read(check, &path("flows"), &file, scale, doc)?;
     let found = flows.len();
     flows.retain(|flow| doc.only.is_none_or(|only| flow.direction == only));
@@ -66,7 +60,8 @@ pub(super) fn flows(
         _ => format!("none of the {found} flows in {file} has that direction"),
     };
     let key = if found == 0 { "flows" } else { "only" };
-    holds &= check.require(!flows.is_empty(), &path(key), what, "choose another file or direction");
+    let holds =
+        check.require(!flows.is_empty(), &path(key), what, "choose another file or direction");
     flows.sort_by_key(|flow| flow.start);
     flows.truncate(doc.limit.map_or(usize::MAX, |limit| limit as usize));
     let direction = *doc.direction.get_or_insert_with(|| mostly(&flows));

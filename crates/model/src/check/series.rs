@@ -1,7 +1,5 @@
 //! What is followed over time: names resolved, rows bounded.
 
-use tidegate_core::units::Time;
-
 use super::problems::{Check, MAX_ROWS};
 use crate::document::Document;
 use crate::document::series::SeriesDoc;
@@ -22,22 +20,15 @@ pub(super) fn series(check: &mut Check<'_>, document: &mut Document, ports: &[Po
         return series;
     }
     series.every = *document.series.every.get_or_insert(document.sample);
-    if check.require(
-        series.every > Time::ZERO,
-        &["series", "every"],
-        "0s is out of range",
-        "write a time above 0s",
-    ) {
-        let own = ports.iter().filter(|port| !port.access).count();
-        let each = (series.flows.len() + series.classes.len() * (1 + own)) as u64;
-        let intervals = document.duration.ps() / series.every.ps() + 1;
-        check.require(
-            intervals.saturating_mul(each) <= MAX_ROWS,
-            &["series"],
-            format!("{intervals} intervals of {} make too many rows", series.every),
-            &format!("at most {MAX_ROWS} rows fit: write a longer `every`, or fewer names"),
-        );
-    }
+    let own = ports.iter().filter(|port| !port.access).count();
+    let each = (series.flows.len() + series.classes.len() * (1 + own)) as u64;
+    let intervals = document.duration.ps() / series.every.ps() + 1;
+    check.require(
+        intervals.saturating_mul(each) <= MAX_ROWS,
+        &["series"],
+        format!("{intervals} intervals of {} make too many rows", series.every),
+        &format!("at most {MAX_ROWS} rows fit: write a longer `every`, or fewer names"),
+    );
     series
 }
 

@@ -1,14 +1,11 @@
 //! A class's TCP: its profile, and what differs from it.
 
-use tidegate_core::law::settings::Refused;
 use tidegate_core::units::Time;
 
 use super::problems::Check;
 use crate::control::TcpControl;
 use crate::document::bound::DelayedAck;
-use crate::profile::{
-    HyStart, LossRule, MaxRto, Profile, Recovery, SynRetriesDoc, Tcp, TcpDoc, rfc6928,
-};
+use crate::profile::{HyStart, LossRule, MaxRto, Profile, Recovery, Tcp, TcpDoc, rfc6928};
 
 /// Longest retransmission timeout after back-off.
 const DAY: Time = Time::from_secs(24 * 3600);
@@ -22,10 +19,6 @@ pub(super) fn effective(
 ) -> Tcp {
     let tcp = overridden(doc, transport);
     let path = |key| ["traffic", class, "transport", transport, key];
-    for (key, what) in out_of_range(&tcp.spelled_out()) {
-        let path = path("").into_iter().take(4).chain(key.split('.'));
-        check.refuse(&path.collect::<Vec<_>>(), what, "");
-    }
     if let MaxRto::Absolute(max) = tcp.max_rto {
         let least = tcp.min_rto.max(tcp.initial_rto);
         let help = format!("write {least} (the other timeouts) to 24h, or a factor, as in \"64x\"");
@@ -58,13 +51,6 @@ pub(super) fn effective(
 /// Whether the control has a setting for the start of its pacing.
 fn starts_unpaced(tcp: &Tcp) -> bool {
     matches!(tcp.control, TcpControl::Bbr | TcpControl::Bbr3)
-}
-
-/// What is out of its range, that of the retries of a SYN under its own key.
-fn out_of_range(doc: &TcpDoc) -> Vec<Refused> {
-    let retries = doc.syn_retries.iter().flat_map(SynRetriesDoc::out_of_range);
-    let retries = retries.map(|(key, what)| (format!("syn_retries.{key}").into(), what));
-    doc.out_of_range().into_iter().chain(retries).collect()
 }
 
 /// Leaves to TCP what goes with its own way of repair.

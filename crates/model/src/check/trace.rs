@@ -50,8 +50,7 @@ fn capacity<'a>(
 ) {
     let rate =
         |change: &LinkChange| change.port == number && matches!(change.to, LinkValue::Rate(_));
-    let mut sound = alone(check, path, &RATE, changes.iter().any(rate));
-    sound &= check.in_range(&path("")[..3], doc.out_of_range());
+    let sound = alone(check, path, &RATE, changes.iter().any(rate));
     let Some(trace) = read(check, &path("trace"), &doc.trace, &RATE).filter(|_| sound) else {
         return;
     };

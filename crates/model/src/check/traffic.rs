@@ -1,10 +1,11 @@
 //! Traffic classes: arrivals, sizes, users.
 
+use tidegate_core::law::settings::named;
 use tidegate_core::units::{Size, Time};
 
 use super::problems::Check;
 use super::{amount, app, replay, tcp};
-use crate::control::TransportDoc;
+use crate::control::{Control, TransportDoc};
 use crate::document::bound::{Bound, DelayedAck};
 use crate::document::size::{Distribution, SizeDoc};
 use crate::document::transport::QuicDoc;
@@ -16,8 +17,6 @@ use crate::scenario::{
 
 /// Most listed arrivals.
 const MAX_LISTED: usize = 1_000_000;
-/// Most flows of a uniform class.
-const MAX_UNIFORM: u32 = 10_000_000;
 
 /// A checked class, unless something is wrong with its arrivals or its size.
 pub(super) fn class(
@@ -27,7 +26,6 @@ pub(super) fn class(
     pairs: Vec<(u16, u16)>,
     duration: Time,
 ) -> Option<Class> {
-    let path = |key| ["traffic", name, key];
     app::prepare(doc);
     check.require(!name.is_empty(), &["traffic", ""], "a class needs a name", "name it");
     receiver(check, name, doc);
@@ -37,13 +35,6 @@ pub(super) fn class(
         TransportDoc::Quic(doc) => Transport::Quic(quic(check, name, doc)),
         other => controlled(check, name, other)?,
     };
-    check.in_range(&["traffic", name], doc.out_of_range());
-    check.require(
-        doc.patience != Some(Time::ZERO),
-        &path("patience"),
-        "a user without any patience never starts",
-        "write a time above 0s, or leave it out",
-    );
     let app = app::app(check, name, doc, &transport, duration);
     let (arrivals, size, direction) = if doc.flows.is_some() {
         let (flows, direction) = replay::flows(check, name, doc)?;
@@ -113,7 +104,9 @@ fn receiver(check: &mut Check<'_>, name: &str, doc: &mut ClassDoc) {
 /// A control other than TCP's own.
 fn controlled(check: &mut Check<'_>, name: &str, doc: &mut TransportDoc) -> Option<Transport> {
     let (control, tcp) = doc.control()?;
-    if let Err((key, message)) = control.check() {
+    if let Control::Python(own) = &control
+        && let Err((key, message)) = named(&own.name)
+    {
         check.refuse(&["traffic", name, "transport", control.name(), &key], message, "");
     }
     let habits = control.habits();
@@ -145,19 +138,15 @@ fn udp(check: &mut Check<'_>, name: &str, doc: &mut ClassDoc) -> Option<Udp> {
     }
     let TransportDoc::Udp(udp) = &doc.transport else { return None };
     let path = |key| ["traffic", name, "transport", "udp", key];
-    check.in_range(&["traffic", name, "transport", "udp"], udp.out_of_range());
     let mut burst = None;
     if let Some(doc) = &udp.burst {
-        let what = "a burst of no packets is none";
-        check.require(doc.packets > 0, &path("burst"), what, "write `packets` from 1");
         let bytes = udp.packet.bytes().saturating_mul(u64::from(doc.packets));
         let takes = Size::from_bytes(bytes) / udp.rate;
         let what = format!("{} packets take {takes}, longer than {}", doc.packets, doc.every);
         check.require(takes <= doc.every, &path("burst"), what, "write a longer `every`");
         burst = Some((doc.packets, doc.every));
     }
-    let least = u64::from(Udp::HEADER) + 1;
-    let packet = udp.packet.bytes().clamp(least, u32::MAX.into()) as u32;
+    let packet = udp.packet.bytes() as u32;
     Some(Udp { rate: udp.rate, packet, burst, ecn: udp.ecn })
 }
 
@@ -166,9 +155,7 @@ fn quic(check: &mut Check<'_>, name: &str, doc: &QuicDoc) -> Quic {
     let path = |key| ["traffic", name, "transport", "quic", key];
     let what = "a stack needs a name";
     check.require(!doc.stack.is_empty(), &path("stack"), what, "write \"quinn\"");
-    check.in_range(&["traffic", name, "transport", "quic"], doc.out_of_range());
-    let least = u64::from(Udp::HEADER) + 1;
-    let packet = doc.packet.bytes().clamp(least, u16::MAX.into()) as u16;
+    let packet = doc.packet.bytes() as u16;
     Quic { stack: doc.stack.clone(), control: doc.control, crypto: doc.crypto, packet }
 }
 
@@ -204,11 +191,7 @@ fn arrivals(check: &mut Check<'_>, name: &str, doc: &mut Option<ArrivalsDoc>) ->
         return Some(Arrivals::Poisson { rate: Course::constant(rate.get()), start, stop });
     }
     if let Some(spacing) = doc.every {
-        let holds = spacing >= Time::from_ns(1);
-        let what = format!("{spacing} is out of range");
-        check.require(holds, &path("every"), what, "write a time of 1ns or more");
-        let rate = Course::constant(per_s(spacing));
-        return holds.then_some(Arrivals::Every { rate, start, stop });
+        return Some(Arrivals::Every { rate: Course::constant(per_s(spacing)), start, stop });
     }
     if let Some(at) = &mut doc.at {
         let what = format!("{} arrivals are too many", at.len());
@@ -217,9 +200,6 @@ fn arrivals(check: &mut Check<'_>, name: &str, doc: &mut Option<ArrivalsDoc>) ->
         return Some(Arrivals::At(at.clone()));
     }
     let flows = doc.uniform?;
-    let what = format!("{flows} flows are out of range");
-    let holds = (1..=MAX_UNIFORM).contains(&flows);
-    check.require(holds, &path("uniform"), what, "write 1 to 10000000");
     let Some(within) = doc.within else {
         let help = "add `within = \"1s\"`: the span of the starts";
         check.refuse(&path("within")[..3], "the key `within` is missing", help);
@@ -260,20 +240,13 @@ fn kind(check: &mut Check<'_>, name: &str, doc: &ArrivalsDoc) -> Option<&'static
     Some(kind)
 }
 
-fn unlimited(check: &mut Check<'_>, name: &str, doc: &ClassDoc) -> FlowSize {
-    let stop = doc.stop.unwrap_or(Time::NEVER);
-    let what = "flows that stop at once never start";
-    check.require(stop > Time::ZERO, &["traffic", name, "stop"], what, "write a later time");
-    FlowSize::Unlimited { stop }
-}
-
 fn size(check: &mut Check<'_>, name: &str, doc: &ClassDoc) -> Option<FlowSize> {
     let Some(size) = &doc.size else {
         missing(check, name, "size");
         return None;
     };
     if size.0 == Distribution::Unlimited {
-        return Some(unlimited(check, name, doc));
+        return Some(FlowSize::Unlimited { stop: doc.stop.unwrap_or(Time::NEVER) });
     }
     let (shape, mean) = amount::size(check, &["traffic", name, "size"], size)?;
     check.require(

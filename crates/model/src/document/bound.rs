@@ -6,7 +6,7 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
-use tidegate_core::law::settings::{Bounds, Refused, Value};
+use tidegate_core::law::settings::{Bounds, Outside, Value};
 use tidegate_core::units::{Time, parse::UnitError};
 
 /// ECN codepoint of packets whose sender does not respond (RFC 3168, RFC 9331).
@@ -73,6 +73,22 @@ macro_rules! number_or_word {
                     }
                 }
                 from.deserialize_any(Either)
+            }
+        }
+
+        impl Value for $Name {
+            fn of(text: &str) -> Option<$Name> {
+                if text == $word { Some($Name::$WORD) } else { text.parse().ok().map($Name) }
+            }
+
+            fn within(&self, bounds: Bounds) -> Result<(), Outside> {
+                if *self == $Name::$WORD {
+                    return Ok(());
+                }
+                self.0.within(bounds).map_err(|outside| Outside {
+                    wanted: format!(concat!("{}, or \"", $word, "\""), outside.wanted),
+                    ..outside
+                })
             }
         }
 
@@ -146,29 +162,15 @@ impl JsonSchema for DelayedAck {
     }
 }
 
-impl Value for Bound {
-    fn of(text: &str) -> Option<Bound> {
-        if text == "none" { Some(Bound::NONE) } else { text.parse().ok().map(Bound) }
-    }
-
-    fn within(&self, field: &'static str, bounds: Bounds) -> Result<(), Refused> {
-        if Bound::of(bounds.low).is_some_and(|least| self.0 >= least.0) {
-            return Ok(());
-        }
-        let (low, what) = (bounds.low, "is out of range: write a number from");
-        Err((field.into(), format!("{} {what} {low}, or \"none\"", self.0)))
-    }
-}
-
 impl Value for DelayedAck {
     fn of(text: &str) -> Option<DelayedAck> {
         text.parse().ok().map(DelayedAck::UpTo)
     }
 
-    fn within(&self, field: &'static str, bounds: Bounds) -> Result<(), Refused> {
+    fn within(&self, bounds: Bounds) -> Result<(), Outside> {
         match self {
             DelayedAck::Usual(_) => Ok(()),
-            DelayedAck::UpTo(time) => time.within(field, bounds),
+            DelayedAck::UpTo(time) => time.within(bounds),
         }
     }
 }

@@ -7,6 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 use tidegate_core::keys;
+use tidegate_core::law::settings::{Bounds, Outside, Value};
 use tidegate_core::units::{Length, Rate, Time};
 
 use crate::scenario::{Loss, PacketKind};
@@ -16,90 +17,36 @@ keys! {
     ///
     /// Nodes are what links name. The port in the other direction has `.reverse`
     /// behind the name.
-    #[serde(
-        deny_unknown_fields,
-        expecting = "a table, as in { from = \"client\", to = \"r1\", rate = \"10Mbit\", delay = \"5ms\" }"
-    )]
-    pub(crate) struct FreeLink {
-        /// Node at one end.
-        pub from: String,
-        /// Node at the other end.
-        pub to: String,
-        /// Capacity.
-        pub rate: Rate,
-        /// Propagation delay.
-        pub delay: Time,
-        /// Length of the buffer in packets, bytes, time or bdp; default 1bdp. In time or bdp it follows a change of capacity.
-        #[serde(default = "super::one_bdp")]
-        pub buffer: Length,
-        /// Share of the packets that the link loses after their transmission; default 0. Or for packets with payload and for those without: { data = 0.01, ack = 0 }.
-        #[serde(default)]
-        pub loss: Loss,
-        /// What the link adds to the length of a path; default 1. Packets take the shortest path.
-        #[serde(default = "super::one")]
-        pub cost: u32 [1 to 1000000],
-        /// What is different in the other direction; default nothing.
-        #[serde(default, skip_serializing_if = "Reverse::is_empty")]
-        pub reverse: Reverse,
-        /// Whether there is no other direction; default false.
-        #[serde(default)]
-        pub one_way: bool,
-    }
+    "FreeLink" as pub(crate) FreeLink = "a table, as in { from = \"client\", to = \"r1\", rate = \"10Mbit\", delay = \"5ms\" }":
+    from: String = required "Node at one end";
+    to: String = required "Node at the other end";
+    rate: Rate = required "Capacity";
+    delay: Time = required ["0s" to "1h"] "Propagation delay";
+    buffer: Length = "1bdp" [above 0 to "1000bdp or 1h"] "Length of the buffer in packets, bytes, time or bdp" + "In time or bdp it follows a change of capacity.";
+    loss: Loss = { Loss::default() } "Share of the packets that the link loses after their transmission; default 0" + "Or for packets with payload and for those without: { data = 0.01, ack = 0 }.";
+    cost: u32 = 1 [1 to 1000000] "What the link adds to the length of a path" + "Packets take the shortest path.";
+    reverse: Reverse = { Reverse::default() } quiet "What is different in the other direction; default nothing";
+    one_way: bool = false "Whether there is no other direction";
 }
 
 keys! {
     /// The other direction of a link; keys that are left out are as in the first direction.
     #[derive(Default)]
-    #[serde(
-        deny_unknown_fields,
-        default,
-        expecting = "a table, as in { rate = \"1Mbit\", delay = \"250ms\" }"
-    )]
-    pub(crate) struct Reverse {
-        /// Capacity.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub rate: Option<Rate>,
-        /// Propagation delay.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub delay: Option<Time>,
-        /// Length of the buffer.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub buffer: Option<Length>,
-        /// Share of the packets that the link loses.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub loss: Option<Loss>,
-        /// What the link adds to the length of a path.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub cost: Option<u32> [1 to 1000000],
-    }
+    "Reverse" as pub(crate) Reverse = "a table, as in { rate = \"1Mbit\", delay = \"250ms\" }":
+    rate: Option<Rate> = none "Capacity";
+    delay: Option<Time> = none ["0s" to "1h"] "Propagation delay";
+    buffer: Option<Length> = none [above 0 to "1000bdp or 1h"] "Length of the buffer";
+    loss: Option<Loss> = none "Share of the packets that the link loses";
+    cost: Option<u32> = none [1 to 1000000] "What the link adds to the length of a path";
 }
 
-impl Reverse {
-    pub fn is_empty(&self) -> bool {
-        *self == Reverse::default()
-    }
-}
-
-/// A route that replaces the shortest path at one node. Of several that fit a packet the first counts.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(
-    deny_unknown_fields,
-    expecting = "a table, as in { at = \"r1\", to = \"server\", via = \"detour\" }"
-)]
-pub(crate) struct RouteDoc {
-    /// The node that sends packets another way.
-    pub at: String,
-    /// Destinations of these packets: a node or a list of nodes.
-    pub to: Names,
-    /// The link that they take from this node.
-    pub via: String,
-    /// Which packets: data, ack, syn, syn-ack, fin, rst, or a list of these; default all.
-    ///
-    /// A packet is of one kind: fin if the sender has no more data, even where
-    /// data comes with it; ack if it carries nothing else. Packets whose
-    /// headers cannot be read are of no kind.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub flags: Option<Several<PacketKind>>,
+keys! {
+    /// A route that replaces the shortest path at one node. Of several that fit a packet the first counts.
+    "RouteDoc" as pub(crate) RouteDoc = "a table, as in { at = \"r1\", to = \"server\", via = \"detour\" }":
+    at: String = required "The node that sends packets another way";
+    to: Names = required "Destinations of these packets: a node or a list of nodes";
+    via: String = required "The link that they take from this node";
+    flags: Option<Several<PacketKind>> = none "Which packets: data, ack, syn, syn-ack, fin, rst, or a list of these; default all" + "A packet is of one kind: fin if the sender has no more data, even where data comes with it; ack if it carries nothing else. Packets whose headers cannot be read are of no kind.";
 }
 
 /// A name or a list of names.
@@ -125,6 +72,16 @@ impl<T> Several<T> {
     /// Just one.
     pub fn one(thing: T) -> Several<T> {
         Several(vec![thing])
+    }
+}
+
+impl<T: Value> Value for Several<T> {
+    fn of(text: &str) -> Option<Several<T>> {
+        T::of(text).map(Several::one)
+    }
+
+    fn within(&self, bounds: Bounds) -> Result<(), Outside> {
+        self.0.within(bounds)
     }
 }
 

@@ -6,20 +6,17 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde::de::{self, Deserializer, MapAccess, Visitor};
+use tidegate_core::keys;
+use tidegate_core::law::settings::number;
 
 use crate::scenario::{Burst, Loss};
 
-/// The form with a key for each.
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default, expecting = "a table, as in { data = 0.01, ack = 0 }")]
-#[derive(Default)]
-struct Each {
-    /// Share of packets with payload, 0 to 1; default 0.
-    data: f64,
-    /// Share of packets without payload (ACK, SYN, a FIN alone), 0 to 1; default 0.
-    ack: f64,
-    /// Losses in bursts, of packets of any kind; default none.
-    burst: Option<Burst>,
+keys! {
+    /// The form with a key for each.
+    "LossEach" as Each = "a table, as in { data = 0.01, ack = 0 }":
+    data: f64 = 0 [0 to 1] "Share of packets with payload";
+    ack: f64 = 0 [0 to 1] "Share of packets without payload (ACK, SYN, a FIN alone)";
+    burst: Option<Burst> = none "Losses in bursts, of packets of any kind; default none";
 }
 
 impl<'de> Deserialize<'de> for Loss {
@@ -31,6 +28,11 @@ impl<'de> Deserialize<'de> for Loss {
                 f.write_str("a share, as in 0.01, or { data = 0.01, ack = 0 }")
             }
             fn visit_f64<E: de::Error>(self, share: f64) -> Result<Loss, E> {
+                if !(0.0..=1.0).contains(&share) {
+                    let shown = number(share);
+                    let wanted = "a share from 0 to 1";
+                    return Err(E::invalid_value(de::Unexpected::Other(&shown), &wanted));
+                }
                 Ok(Loss { data: share, ack: share, burst: None })
             }
             fn visit_i64<E: de::Error>(self, share: i64) -> Result<Loss, E> {

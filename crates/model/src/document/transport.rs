@@ -3,44 +3,28 @@
 use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::{Deserialize, Serialize, Serializer, ser};
-use tidegate_core::keys;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use tidegate_core::law::keys::{Table, table, written};
 use tidegate_core::units::{Rate, Size, Time};
+use tidegate_core::{keys, settings};
 
 use super::bound::Codepoint;
 use crate::profile::TcpDoc;
 
-/// A control other than TCP's own: its settings, and those of TCP.
-///
-/// Reading expects the two in tables of their own, as `rearrange` puts them; writing gives the
-/// form of the document, one table.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, default, bound = "O: Default + serde::de::DeserializeOwned")]
-pub(crate) struct ControlDoc<O> {
-    /// The control's own settings.
-    pub own: O,
-    /// The rest.
-    pub tcp: TcpDoc,
+/// A control other than TCP's own: its settings, and those of TCP, in one table.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct ControlDoc<O>(pub (O, TcpDoc));
+
+impl<'de, O: Table> Deserialize<'de> for ControlDoc<O> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<ControlDoc<O>, D::Error> {
+        table(from).map(ControlDoc)
+    }
 }
 
-impl<O: Serialize> Serialize for ControlDoc<O> {
+impl<O: Table> Serialize for ControlDoc<O> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        together([toml::Value::try_from(&self.own), toml::Value::try_from(&self.tcp)], to)
+        written(&self.0, to)
     }
-}
-
-/// Several tables as one.
-pub(crate) fn together<S: Serializer>(
-    tables: impl IntoIterator<Item = Result<toml::Value, toml::ser::Error>>,
-    to: S,
-) -> Result<S::Ok, S::Error> {
-    let mut whole = toml::Table::new();
-    for table in tables {
-        if let toml::Value::Table(table) = table.map_err(ser::Error::custom)? {
-            whole.extend(table);
-        }
-    }
-    whole.serialize(to)
 }
 
 impl<O: JsonSchema> JsonSchema for ControlDoc<O> {
@@ -63,61 +47,27 @@ impl<O: JsonSchema> JsonSchema for ControlDoc<O> {
 
 keys! {
     /// UDP at a constant rate.
-    #[serde(deny_unknown_fields, expecting = "a table, as in { rate = \"2Mbit\", packet = \"1000B\" }")]
-    pub(crate) struct UdpDoc {
-        /// Rate of each flow, headers included.
-        pub rate: Rate,
-        /// Size of a packet, its headers of 28 B included; default 1000B.
-        #[serde(default = "kilobyte")]
-        pub packet: Size ["29B" to "65000B"],
-        /// Packets are sent in bursts at `rate`; default: continuously.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        pub burst: Option<BurstDoc>,
-        /// ECN codepoint of its packets; default none. A mark does not slow it down.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        pub ecn: Option<Codepoint>,
-    }
-}
-
-fn kilobyte() -> Size {
-    Size::from_bytes(1000)
-}
-
-/// Bursts of packets.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, expecting = "a table, as in { packets = 40, every = \"1s\" }")]
-pub(crate) struct BurstDoc {
-    /// Packets of a burst, from 1.
-    pub packets: u32,
-    /// From the start of one burst to that of the next: at least the time that a burst takes.
-    pub every: Time,
+    "UdpDoc" as pub(crate) UdpDoc = "a table, as in { rate = \"2Mbit\", packet = \"1000B\" }":
+    rate: Rate = required "Rate of each flow, headers included";
+    packet: Size = "1000B" ["29B" to "65000B"] "Size of a packet, its headers of 28 B included";
+    burst: Option<BurstDoc> = none "Packets are sent in bursts at `rate`; default: continuously";
+    ecn: Option<Codepoint> = none "ECN codepoint of its packets; default none" + "A mark does not slow it down.";
 }
 
 keys! {
-    /// QUIC by a real stack, whose own code makes and reads every datagram.
-    #[serde(
-        deny_unknown_fields,
-        default,
-        expecting = "a table, as in { stack = \"quinn\", control = \"cubic\" }"
-    )]
-    pub(crate) struct QuicDoc {
-        /// The stack: quinn, which `make stacks` builds in, or one of your own by the name under which
-        /// it is handed in; default quinn.
-        pub stack: String,
-        /// Its congestion control; default cubic.
-        pub control: QuicControl,
-        /// What protects its packets; default null.
-        pub crypto: QuicCrypto,
-        /// Size of a full packet, headers of IP and UDP included; default 1500B.
-        pub packet: Size ["1228B" to "9000B"],
-    }
+    /// Bursts of packets.
+    "BurstDoc" as pub(crate) BurstDoc = "a table, as in { packets = 40, every = \"1s\" }":
+    packets: u32 = required [from 1] "Packets of a burst";
+    every: Time = required "From the start of one burst to that of the next: at least the time that a burst takes";
 }
 
-impl Default for QuicDoc {
-    fn default() -> QuicDoc {
-        let (stack, packet) = ("quinn".to_owned(), Size::from_bytes(1500));
-        QuicDoc { stack, control: QuicControl::default(), crypto: QuicCrypto::default(), packet }
-    }
+settings! {
+    /// QUIC by a real stack, whose own code makes and reads every datagram.
+    "QuicDoc" as pub(crate) QuicDoc = "a table, as in { stack = \"quinn\", control = \"cubic\" }":
+    stack: String = "quinn" "The stack: quinn, which `make stacks` builds in, or one of your own by the name under which it is handed in";
+    control: QuicControl = { QuicControl::default() } "Its congestion control; default cubic";
+    crypto: QuicCrypto = { QuicCrypto::default() } "What protects its packets; default null";
+    packet: Size = "1500B" ["1228B" to "9000B"] "Size of a full packet, headers of IP and UDP included";
 }
 
 /// The congestion control of a stack of QUIC.

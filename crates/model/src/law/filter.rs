@@ -1,18 +1,16 @@
 //! The registry of laws against greedy flows.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use tidegate_core::law::greedy::{Filter, Names, lgc};
 use tidegate_core::law::registry::Nothing;
 use tidegate_core::law::settings::{Refused, named};
-use tidegate_core::{laws, stage};
+use tidegate_core::{keys, laws};
 
 /// Makes the enum of such laws from one line for each: `Arm(module) = "name in documents"`.
 macro_rules! filter_laws {
     ($($(#[$doc:meta])* $arm:ident($module:ident) = $name:literal;)+) => {
         laws! {
-            /// A law against greedy flows and its settings.
-            #[serde(expecting = "a table, as in { law = \"lgc\" }")]
+            /// A law against greedy flows and its settings: `{ law = "lgc", max_th = 25 }`.
+            "Filter", "Filters against greedy flows.", "a table, as in { law = \"lgc\" }";
             pub enum FilterLaw {
                 /// No filter.
                 None(Nothing) = "none",
@@ -66,25 +64,8 @@ impl FilterLaw {
     }
 }
 
-/// A filter written in Python.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "PythonFilter")]
-pub struct Python {
-    /// Name under which the filter is passed to the run.
-    pub name: String,
-}
-
-stage! {
-    /// Filters of a port: `{ law = "lgc", max_th = 25 }`.
-    #[serde(deny_unknown_fields, expecting = "a table, as in { law = \"lgc\" }")]
-    pub(crate) struct FilterDoc(FilterLaw) of FilterLaw =
-        "Filter", "Filters against greedy flows.";
-}
-
-impl FilterDoc {
-    /// Whether the port filters nothing.
-    pub fn is_none(&self) -> bool {
-        self.law == FilterLaw::default()
-    }
+keys! {
+    /// A filter written in Python.
+    "PythonFilter" as pub Python:
+    name: String = required "Name under which the filter is passed to the run";
 }

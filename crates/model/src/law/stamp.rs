@@ -5,15 +5,15 @@ use serde::{Deserialize, Serialize};
 use tidegate_core::law::rate;
 use tidegate_core::law::registry::Nothing;
 use tidegate_core::law::settings::{Link, Refused, named};
-use tidegate_core::{laws, port, stage};
+use tidegate_core::{keys, laws, port};
 
 /// Makes the enum of rate laws from one line for each:
 /// `Arm(module) = "name in documents", Stamp(how to make its datapath)`.
 macro_rules! rate_laws {
     ($($(#[$doc:meta])* $arm:ident($module:ident) = $name:literal, $stamp:ident($datapath:expr);)+) => {
         laws! {
-            /// A rate law and its settings.
-            #[serde(expecting = "a table, as in { law = \"qfcp\" }")]
+            /// A rate law and its settings: `{ law = "qfcp", beta = 0.5 }`.
+            "Stamp", "Explicit rates.", "a table, as in { law = \"qfcp\" }";
             pub enum StampLaw {
                 /// No stamp.
                 None(Nothing) = "none",
@@ -107,22 +107,11 @@ pub enum DatapathDoc {
     Grant,
 }
 
-/// A law written in Python.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "PythonRate")]
-pub struct Python {
-    /// Name under which the law is passed to the run.
-    pub name: String,
-    /// The datapath that it controls; default grant.
+keys! {
+    /// A law written in Python.
+    "PythonRate" as pub Python:
+    name: String = required "Name under which the law is passed to the run";
     // effective scenarios keep the old name, by which saved runs are found
-    #[serde(default, rename = "half", alias = "datapath")]
     #[schemars(rename = "datapath")]
-    pub datapath: DatapathDoc,
-}
-
-stage! {
-    /// Explicit rates of a port: `{ law = "qfcp", beta = 0.5 }`.
-    #[serde(deny_unknown_fields, expecting = "a table, as in { law = \"qfcp\" }")]
-    pub(crate) struct StampDoc(StampLaw) of StampLaw = "Stamp", "Explicit rates.";
+    half as "datapath": DatapathDoc = { DatapathDoc::default() } "The datapath that it controls; default grant";
 }

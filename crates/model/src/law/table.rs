@@ -1,8 +1,8 @@
 //! A session law outside of a scenario.
 
 use super::GateLaw;
-use crate::report::Place;
-use crate::tree::{self, Entry, Node, Table, Value};
+use crate::report::Problem;
+use crate::tree;
 
 impl GateLaw {
     /// The law of a table as the gate of a port has it: `{ law = "close-probe", relief = true }`;
@@ -10,20 +10,19 @@ impl GateLaw {
     ///
     /// # Errors
     /// What is wrong with the table, and what would be right.
-    pub fn from_table(mut table: toml::Table) -> Result<Option<GateLaw>, String> {
-        let key = match table.remove("law") {
-            Some(toml::Value::String(name)) => name,
-            Some(other) => return Err(format!("law = {other}: write a name in quotes")),
-            None => return Err("which law? write law = \"close-probe\"".to_owned()),
-        };
-        let value = tree::toml_text(&table.to_string(), 0);
-        let value =
-            value.map_err(|problems| problems.into_iter().map(|p| p.what).collect::<String>())?;
-        let choice = Entry { key, place: Place::START, value, hidden: true };
-        let value = Value::Table(Table { entries: vec![choice], also: &[] });
-        let law: GateLaw = Node { place: Place::START, value }.decode().map_err(|problem| {
-            format!("{}\n{}", problem.what, problem.help).trim_end().to_owned()
-        })?;
+    pub fn from_table(table: &toml::Table) -> Result<Option<GateLaw>, String> {
+        let name = table.get("law");
+        if !name.is_some_and(toml::Value::is_str) {
+            return Err(match name {
+                Some(other) => format!("law = {other}: write a name in quotes"),
+                None => "which law? write law = \"close-probe\"".to_owned(),
+            });
+        }
+        let told =
+            |problem: Problem| format!("{}\n{}", problem.what, problem.help).trim_end().to_owned();
+        let node = tree::toml_text(&table.to_string(), 0)
+            .map_err(|problems| problems.into_iter().map(|p| p.what).collect::<String>())?;
+        let law: GateLaw = node.decode().map_err(told)?;
         law.check().map_err(|(key, what)| format!("{key}: {what}"))?;
         Ok(Some(law).filter(|law| *law != GateLaw::default()))
     }
@@ -34,7 +33,7 @@ mod tests {
     use super::*;
 
     fn parsed(text: &str) -> Result<Option<GateLaw>, String> {
-        GateLaw::from_table(text.parse().expect("the text is TOML"))
+        GateLaw::from_table(&text.parse().expect("the text is TOML"))
     }
 
     // The tables are those of a port's gate, as `tidegate schema --keys gate` prints them.
@@ -60,7 +59,7 @@ mod tests {
                 "law = 'close-probe'\nadmit = 'clients'",
                 "admit: clients are admitted by eligibility",
             ),
-            ("law = 'tide'\nclients = { idle = '0s' }", "clients.idle: 0s is out of range"),
+            ("law = 'tide'\nclients = { idle = '0s' }", "`clients.idle`: 0s is out of range"),
             ("law = 'occupancy'\nadmit = 'clients'", "admit"),
         ] {
             assert!(parsed(text).expect_err(text).contains(what), "{text}");
@@ -73,6 +72,6 @@ mod tests {
         assert!(refused("relief = true").contains("law = \"close-probe\""));
         assert!(refused("law = 'close-prob'").contains("close-probe"));
         assert!(refused("law = 'close-probe'\nalpha_mim = 1").contains("alpha_min"));
-        assert!(refused("law = 'close-probe'\nbeta = 2").contains("beta: 2 is out of range"));
+        assert!(refused("law = 'close-probe'\nbeta = 2").contains("`beta`: 2 is out of range"));
     }
 }

@@ -29,15 +29,9 @@ pub struct Impairments {
 
 keys! {
     /// A medium that links share, as the two directions of Wi-Fi or of a half-duplex line do.
-    #[serde(deny_unknown_fields, expecting = "a table, as in { name = \"air\", gap = \"100us\" }")]
-    #[schemars(rename = "MediumDoc")]
-    pub struct Shared {
-        /// Its name: of the ports that give the same one, only one sends at a time. They take turns, packet by packet.
-        pub name: String,
-        /// How long it stays taken after a packet (contention, preamble, acknowledgement); default 0s.
-        #[serde(default)]
-        pub gap: Time ["0s" to "1s"],
-    }
+    "MediumDoc" as pub Shared = "a table, as in { name = \"air\", gap = \"100us\" }":
+    name: String = required "Its name: of the ports that give the same one, only one sends at a time" + "They take turns, packet by packet.";
+    gap: Time = "0s" ["0s" to "1s"] "How long it stays taken after a packet (contention, preamble, acknowledgement)";
 }
 
 /// Delays drawn around the link's.
@@ -81,12 +75,7 @@ pub struct Policing {
 keys! {
     /// Packets that are held back, so that others overtake them.
     #[derive(Copy)]
-    #[serde(deny_unknown_fields, expecting = "a table, as in { share = 0.01, by = \"5ms\" }")]
-    #[schemars(rename = "ReorderDoc")]
-    pub struct Reorder {
-        /// Share of the packets that are held back, each independently of the others.
-        pub share: f64 [0 to 1],
-        /// For how long.
-        pub by: Time [above "0s" to "1h"],
-    }
+    "ReorderDoc" as pub Reorder = "a table, as in { share = 0.01, by = \"5ms\" }":
+    share: f64 = required [0 to 1] "Share of the packets that are held back, each independently of the others";
+    by: Time = required [above "0s" to "1h"] "For how long";
 }

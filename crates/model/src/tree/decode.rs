@@ -23,6 +23,10 @@ struct Misfit {
     path: Vec<String>,
     /// The unknown key, if that is the problem.
     unknown: Option<Unknown>,
+    /// Whether the value alone is wrong: without it, the rest can be read.
+    out_of_range: bool,
+    /// Whether a key is missing.
+    missing: bool,
 }
 
 /// A key that is not allowed at its place.
@@ -56,25 +60,23 @@ impl Refused {
         self
     }
 
-    /// Prepends a key to the path, unless the level is hidden.
+    /// Prepends a key to the path.
     #[cold]
     #[inline(never)]
-    fn under(mut self, key: &str, hidden: bool) -> Refused {
-        if !hidden {
-            self.0.path.insert(0, key.to_owned());
-        }
+    fn under(mut self, key: &str) -> Refused {
+        self.0.path.insert(0, key.to_owned());
         self
     }
 
     #[cold]
     #[inline(never)]
     fn under_item(self, at: usize) -> Refused {
-        self.under(&at.to_string(), false)
+        self.under(&at.to_string())
     }
 
     /// Converts it into a problem.
     pub fn problem(self) -> Problem {
-        let Misfit { what, help, place, path, unknown } = *self.0;
+        let Misfit { what, help, place, path, unknown, .. } = *self.0;
         let within = match path.as_slice() {
             [] => String::new(),
             path => format!("`{}`", joined(path)),
@@ -184,7 +186,8 @@ impl de::Error for Refused {
             Unexpected::Signed(_) | Unexpected::Unsigned(_) if whole => "a smaller whole number",
             _ => &wanted(expected),
         };
-        Refused::new(format!("{} is out of range", named(&found)), format!("write {bound}"))
+        let (what, help) = (format!("{} is out of range", named(&found)), format!("write {bound}"));
+        Refused(Box::new(Misfit { what, help, out_of_range: true, ..Misfit::default() }))
     }
 
     fn invalid_length(length: usize, expected: &dyn de::Expected) -> Refused {
@@ -205,7 +208,9 @@ impl de::Error for Refused {
     }
 
     fn missing_field(field: &'static str) -> Refused {
-        Refused::new(format!("the key `{field}` is missing"), format!("add `{field} = ...`"))
+        let (what, help) =
+            (format!("the key `{field}` is missing"), format!("add `{field} = ...`"));
+        Refused(Box::new(Misfit { what, help, missing: true, ..Misfit::default() }))
     }
 }
 
@@ -244,6 +249,27 @@ impl Node {
     pub fn decode<'de, T: de::Deserialize<'de>>(&'de self) -> Result<T, Problem> {
         T::deserialize(self).map_err(Refused::problem)
     }
+
+    /// Reads a typed value out of the tree, without what is out of range, and says what that is;
+    /// up to `most` problems.
+    pub fn decode_all<T: de::DeserializeOwned>(mut self, most: usize) -> (Option<T>, Vec<Problem>) {
+        let mut problems = Vec::new();
+        loop {
+            let refused = match T::deserialize(&self) {
+                Ok(value) => return (Some(value), problems),
+                Err(refused) => refused,
+            };
+            // what was left out is not missing
+            if refused.0.missing && !problems.is_empty() {
+                return (None, problems);
+            }
+            let rest = refused.0.out_of_range && self.leave_out(&refused.0.path);
+            problems.push(refused.problem());
+            if !rest || problems.len() >= most {
+                return (None, problems);
+            }
+        }
+    }
 }
 
 // The generic functions below are compiled once per type of the document, so they only delegate to
@@ -274,11 +300,11 @@ impl Node {
     fn choice(&self, names: &[&str]) -> Result<Choice<'_>, Refused> {
         let (what, help) = match &self.value {
             Value::String(name) => {
-                return Ok(Choice { name, place: &self.place, content: None, hidden: false });
+                return Ok(Choice { name, place: &self.place, content: None });
             }
             Value::Table(table) => match table.entries.as_slice() {
-                [Entry { key, place, value, hidden }] => {
-                    return Ok(Choice { name: key, place, content: Some(value), hidden: *hidden });
+                [Entry { key, place, value }] => {
+                    return Ok(Choice { name: key, place, content: Some(value) });
                 }
                 [_, second, ..] => return Err(table.second_choice(second, names)),
                 [] => ("an empty table", "give"),
@@ -310,10 +336,14 @@ impl Table {
     #[cold]
     #[inline(never)]
     fn blame(&self, mut error: Refused, place: &Place) -> Refused {
+        // a setting gave the name of a law, and the document an earlier key
         if let Some(unknown) = &mut error.0.unknown
             && error.0.path.is_empty()
+            && let Some(law) = self.get("law")
+            && let Value::String(name) = &law.value.value
+            && error.0.place.as_ref().is_some_and(|place| place.text < law.value.place.text)
         {
-            unknown.known.extend(self.also.iter().map(|&name| name.to_owned()));
+            unknown.law = Some(name.clone());
         }
         error.or_at(place)
     }
@@ -323,7 +353,10 @@ impl Table {
         place: &Place,
         visitor: V,
     ) -> Result<V::Value, Refused> {
-        let mut entries = Entries { entries: self.entries.iter(), value: None };
+        // the name of a law says what the other keys are
+        let (law, others) = self.entries.iter().partition::<Vec<_>, _>(|entry| entry.key == "law");
+        let entries = law.into_iter().chain(others).collect::<Vec<_>>().into_iter();
+        let mut entries = Entries { entries, value: None };
         let value = visitor.visit_map(&mut entries).map_err(|error| self.blame(error, place))?;
         // a choice (`{ pareto = ... }`) reads only its first key
         match entries.entries.next() {
@@ -445,7 +478,7 @@ impl<'de> de::SeqAccess<'de> for Items<'de> {
 }
 
 struct Entries<'de> {
-    entries: std::slice::Iter<'de, Entry>,
+    entries: std::vec::IntoIter<&'de Entry>,
     value: Option<&'de Entry>,
 }
 
@@ -465,7 +498,8 @@ impl<'de> de::MapAccess<'de> for &mut Entries<'de> {
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Refused> {
         let entry = self.value.take().ok_or_else(|| Refused::custom("a value without a key"))?;
-        seed.deserialize(&entry.value).map_err(|error| error.under(&entry.key, entry.hidden))
+        seed.deserialize(&entry.value)
+            .map_err(|error| error.or_at(&entry.value.place).under(&entry.key))
     }
 }
 
@@ -494,7 +528,6 @@ struct Choice<'de> {
     name: &'de str,
     place: &'de Place,
     content: Option<&'de Node>,
-    hidden: bool,
 }
 
 impl<'de> de::EnumAccess<'de> for Choice<'de> {
@@ -514,22 +547,13 @@ impl Choice<'_> {
         if self.content.is_none() {
             error.0.place = Some(self.place.clone());
         }
-        // a setting gave the name, and the document an earlier key
-        let older = error.0.place.as_ref().is_some_and(|place| place.text < self.place.text);
-        if let Some(unknown) = &mut error.0.unknown
-            && self.hidden
-            && older
-            && error.0.path.is_empty()
-        {
-            unknown.law = Some(self.name.to_owned());
-        }
-        error.under(self.name, self.hidden)
+        error.under(self.name)
     }
 }
 
 /// A bare name stands for the choice with all defaults.
 static DEFAULTS: Node =
-    Node { place: Place::START, value: Value::Table(Table { entries: Vec::new(), also: &[] }) };
+    Node { place: Place::START, value: Value::Table(Table { entries: Vec::new() }) };
 
 impl<'de> de::VariantAccess<'de> for Choice<'de> {
     type Error = Refused;

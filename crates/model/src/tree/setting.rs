@@ -168,7 +168,7 @@ fn insert(root: &mut Node, path: &[String], keys: &[Place], value: Node) -> Resu
                     None => {
                         let value =
                             Node { place: place.clone(), value: Value::Table(Table::default()) };
-                        table.entries.push(Entry { key: key.clone(), place, value, hidden: false });
+                        table.entries.push(Entry { key: key.clone(), place, value });
                         table.entries.len() - 1
                     }
                 };

@@ -4,110 +4,56 @@ use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
-use tidegate_core::active::{Address, HEADER, MOST_PAYLOAD};
+use serde::de::DeserializeOwned;
+use tidegate_core::active::Address;
+use tidegate_core::keys;
 use tidegate_core::law::greedy::lgc;
 use tidegate_core::units::{Rate, Time};
+use tidegate_model::Source;
 
 use super::faults::Faults;
-use super::source::{self, Traffic};
+use super::source::{self, Bursts, Traffic};
 use tidegate_common::fail::Failure;
 
-/// A node.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Config {
-    /// Name in logs.
-    pub name: String,
-    /// Its UDP address, which also identifies it.
-    pub address: Address,
-    /// Address of its HTTP interface (metrics, status, packets to inject); loopback only. Default: none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub control: Option<SocketAddr>,
-    /// Services on its menu; default both that are built in: active-filter, active-traceroute.
-    #[serde(default = "services")]
-    pub services: Vec<String>,
-    /// LGC; without it the node does not detect greedy flows, but filters on request.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lgc: Option<lgc::Config>,
-    /// Longest time to live of a packet; longer ones are shortened. Default 1h, 1ms to 1d.
-    #[serde(default = "longest_life")]
-    pub longest_life: Time,
-    /// Origins whose arrivals are counted separately; default 1024, 1 to 65536.
-    #[serde(default = "most_connections")]
-    pub most_connections: u32,
-    /// Whether the source waits for the request to begin, as in a testbed; default false.
-    #[serde(default)]
-    pub wait: bool,
-    /// Injected faults; default none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub faults: Option<Faults>,
-    /// Links to neighbours.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub link: Vec<LinkConfig>,
-    /// Routes to nodes that are not neighbours.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub route: Vec<Route>,
-    /// Its own traffic.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub source: Option<source::Config>,
+keys! {
+    /// A node.
+    pub struct Config:
+    name: String = required "Name in logs";
+    address: Address = required "Its UDP address, which also identifies it";
+    control: Option<SocketAddr> = none "Address of its HTTP interface (metrics, status, packets to inject); loopback only; default none";
+    services: Vec<String> = { services() } "Services on its menu; default both that are built in: active-filter, active-traceroute";
+    lgc: Option<lgc::Config> = none "LGC; without it the node does not detect greedy flows, but filters on request";
+    longest_life: Time = "1h" ["1ms" to "24h"] "Longest time to live of a packet; longer ones are shortened";
+    most_connections: u32 = 1024 [1 to 65536] "Origins whose arrivals are counted separately";
+    wait: bool = false "Whether the source waits for the request to begin, as in a testbed";
+    faults: Option<Faults> = none "Injected faults; default none";
+    link: Vec<LinkConfig> = { Vec::new() } quiet "Links to neighbours";
+    route: Vec<Route> = { Vec::new() } quiet "Routes to nodes that are not neighbours";
+    source: Option<source::Config> = none "Its own traffic";
 }
 
-/// A virtual link.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct LinkConfig {
-    /// Name in metrics.
-    pub name: String,
-    /// The neighbour.
-    pub peer: Address,
-    /// Rate, 1kbit to 100Gbit.
-    pub rate: Rate,
-    /// Propagation delay; default 0s, up to 1min.
-    #[serde(default)]
-    pub delay: Time,
-    /// Buffer in packets; default 64, 1 to 65536.
-    #[serde(default = "buffer")]
-    pub buffer: u32,
-    /// Whether LGC watches its queue; default true.
-    #[serde(default = "yes")]
-    pub detect: bool,
-    /// Number of first arrivals at its queue that the status lists; default 0, up to 65536.
-    #[serde(default)]
-    pub record: u32,
-    /// Key shared with the neighbour, 64 hexadecimal digits; without it neither accepts filter requests of the other.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub key: Option<String>,
+keys! {
+    /// A virtual link.
+    pub struct LinkConfig:
+    name: String = required "Name in metrics";
+    peer: Address = required "The neighbour";
+    rate: Rate = required ["1kbit" to "100Gbit"] "Rate";
+    delay: Time = "0s" ["0s" to "1min"] "Propagation delay";
+    buffer: u32 = 64 [1 to 65536] "Buffer in packets";
+    detect: bool = true "Whether LGC watches its queue";
+    record: u32 = 0 [0 to 65536] "Number of first arrivals at its queue that the status lists";
+    key: Option<String> = none "Key shared with the neighbour, 64 hexadecimal digits; without it neither accepts filter requests of the other";
 }
 
-/// A route to a node.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Route {
-    /// The node.
-    pub to: Address,
-    /// The next hop, a neighbour.
-    pub via: Address,
+keys! {
+    /// A route to a node.
+    pub struct Route:
+    to: Address = required "The node";
+    via: Address = required "The next hop, a neighbour";
 }
 
 fn services() -> Vec<String> {
     vec!["active-filter".into(), "active-traceroute".into()]
-}
-
-fn longest_life() -> Time {
-    Time::from_secs(3_600)
-}
-
-fn most_connections() -> u32 {
-    1_024
-}
-
-fn buffer() -> u32 {
-    64
-}
-
-fn yes() -> bool {
-    true
 }
 
 impl LinkConfig {
@@ -123,27 +69,10 @@ impl LinkConfig {
 ///
 /// # Errors
 /// What is wrong with it.
-pub fn parse<T: for<'de> Deserialize<'de>>(path: &Path, text: &str) -> Result<T, Failure> {
-    toml::from_str(text).map_err(|error| {
-        let line =
-            error.span().map(|span| 1 + text[..span.start.min(text.len())].matches('\n').count());
-        let place =
-            line.map_or(path.display().to_string(), |line| format!("{}:{line}", path.display()));
-        Failure::usage(place, error.message())
-    })
-}
-
-/// Refuses a value outside of its range.
-fn within<T: PartialOrd + std::fmt::Display>(
-    key: &str,
-    value: T,
-    low: T,
-    high: T,
-) -> Result<(), String> {
-    if (&low..=&high).contains(&&value) {
-        return Ok(());
-    }
-    Err(format!("{key} = {value} is out of range: write {low} to {high}"))
+pub fn parse<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, Failure> {
+    let name = path.display().to_string();
+    tidegate_model::read(Source { name: &name, text })
+        .map_err(|(place, what)| Failure::usage(place, what))
 }
 
 impl Config {
@@ -156,8 +85,8 @@ impl Config {
             control: Some(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))),
             services: services(),
             lgc: None,
-            longest_life: longest_life(),
-            most_connections: most_connections(),
+            longest_life: Time::from_secs(3_600),
+            most_connections: 1_024,
             wait: true,
             faults: None,
             link: Vec::new(),
@@ -198,12 +127,6 @@ impl Config {
             let known = offered.join(", ");
             return Err(format!("no service is called `{name}`: there are {known}"));
         }
-        within("longest_life", self.longest_life, Time::from_ms(1), Time::from_secs(86_400))?;
-        within("most_connections", self.most_connections, 1, 65_536)?;
-        if let Some(lgc) = &self.lgc {
-            lgc.check().map_err(|(key, message)| format!("lgc.{key}: {message}"))?;
-        }
-        self.faults.as_ref().map_or(Ok(()), Faults::check)?;
         self.check_links()?;
         self.source.as_ref().map_or(Ok(()), |source| self.check_source(source))
     }
@@ -218,11 +141,6 @@ impl Config {
                     link.peer
                 )));
             }
-            within("rate", link.rate, Rate::from_bps(1_000), Rate::from_bps(100_000_000_000))
-                .map_err(named)?;
-            within("delay", link.delay, Time::ZERO, Time::from_secs(60)).map_err(named)?;
-            within("buffer", link.buffer, 1, 65_536).map_err(named)?;
-            within("record", link.record, 0, 65_536).map_err(named)?;
             if link.key.is_some() && link.key_bytes().is_none() {
                 return Err(named("key has to be 64 hexadecimal digits".into()));
             }
@@ -239,19 +157,15 @@ impl Config {
     }
 
     fn check_source(&self, source: &source::Config) -> Result<(), String> {
-        within("source.packets", source.packets, 1, 1_000_000)?;
-        let most = (HEADER + MOST_PAYLOAD) as u64;
-        within("source.size in bytes", source.size.bytes(), HEADER as u64 + 5, most)?;
-        within("source.life", source.life, Time::from_ms(1), Time::from_secs(3_600))?;
-        within("source.start", source.start, Time::ZERO, Time::from_secs(86_400))?;
+        let to = &source.to;
+        source.destination().ok_or_else(|| format!("source.to = {to} is no address"))?;
         match source.traffic {
-            Traffic::Responsive { ssthresh } => {
-                within("source.traffic.ssthresh", ssthresh, 2.0, 1e6)
-            }
-            Traffic::Bursts { count, gap } => {
-                within("source.traffic.count", count, 1, source.packets)?;
-                within("source.traffic.gap", gap, Time::ZERO, Time::from_secs(86_400))
-            }
+            Traffic::Bursts(Bursts { count, .. }) if count > source.packets => Err(format!(
+                "source.traffic.bursts.count = {count} is out of range: write 1 to {}, the number \
+                 of packets",
+                source.packets
+            )),
+            _ => Ok(()),
         }
     }
 }
@@ -294,12 +208,16 @@ via = "127.0.0.1:4704"
     #[test]
     fn what_is_wrong_is_refused_with_its_place() {
         let cases = [
-            ("name =", "nom =", "node.toml:2: unknown field `nom`"),
+            ("name =", "nom =", "node.toml:2: unknown key `nom`: did you mean `name`?"),
             ("200kbit", "200kbps?", "node.toml:9:"),
-            ("buffer = 60", "buffer = 0", "link `S`: buffer = 0 is out of range: write 1 to 65536"),
+            (
+                "buffer = 60",
+                "buffer = 0",
+                "node.toml:10: `link.0.buffer`: 0 is out of range: write a number from 1 to 65536",
+            ),
             ("buffer = 60", "key = 'abc'", "link `S`: key has to be 64 hexadecimal digits"),
             ("via = \"127.0.0.1:4704\"", "via = \"127.0.0.1:1\"", "name one of 127.0.0.1:4704"),
-            ("w = 0.02", "w = 2", "lgc.w: 2 is out of range"),
+            ("w = 0.02", "w = 2", "node.toml:4: `lgc.w`: 2 is out of range"),
             ("peer = \"127.0.0.1:4704\"", "peer = \"127.0.0.1:4703\"", "is the node itself"),
             ("name = \"I3\"", "name = \"I3\"\ncontrol = \"0.0.0.0:80\"", "write 127.0.0.1:PORT"),
             ("name = \"I3\"", "name = \"I3\"\nservices = [\"shell\"]", "active-filter"),

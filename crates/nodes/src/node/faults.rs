@@ -5,46 +5,22 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use rand::RngExt as _;
-use serde::{Deserialize, Serialize};
 use tidegate_core::active::Address;
+use tidegate_core::settings;
 use tidegate_core::units::Time;
 use tidegate_model::draw::{Pcg64, stream};
 
 /// Most datagrams that are delayed at a time; further ones are sent at once.
 const MOST_LATE: usize = 4_096;
 
-/// The faults of the datagrams that a node sends.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Faults {
-    /// Share of lost datagrams; default 0, 0 to 1.
-    pub lost: f64,
-    /// Share of duplicated datagrams; default 0, 0 to 1.
-    pub twice: f64,
-    /// Share of delayed datagrams; default 0, 0 to 1.
-    pub late: f64,
-    /// Longest delay; default 0s, up to 1min.
-    pub by: Time,
-    /// Seed of the random numbers; default 0.
-    pub seed: u64,
-}
-
-impl Faults {
-    /// Whether every value is in range.
-    ///
-    /// # Errors
-    /// What is wrong, and how to correct it.
-    pub fn check(&self) -> Result<(), String> {
-        for (key, share) in [("lost", self.lost), ("twice", self.twice), ("late", self.late)] {
-            if !(0.0..=1.0).contains(&share) {
-                return Err(format!("faults.{key} = {share} is out of range: write 0 to 1"));
-            }
-        }
-        if self.by > Time::from_secs(60) {
-            return Err(format!("faults.by = {} is out of range: write 0s to 1min", self.by));
-        }
-        Ok(())
-    }
+settings! {
+    /// The faults of the datagrams that a node sends.
+    pub struct Faults:
+    lost: f64 = 0 [0 to 1] "Share of lost datagrams";
+    twice: f64 = 0 [0 to 1] "Share of duplicated datagrams";
+    late: f64 = 0 [0 to 1] "Share of delayed datagrams";
+    by: Time = "0s" ["0s" to "1min"] "Longest delay";
+    seed: u64 = 0 "Seed of the random numbers";
 }
 
 /// A delayed datagram: until when, its number, its destination.
@@ -174,9 +150,10 @@ mod tests {
 
     #[test]
     fn what_is_out_of_range_is_refused() {
-        let refused = |faults: Faults| faults.check().expect_err("out of range");
-        assert!(refused(Faults { lost: 1.5, ..Faults::default() }).contains("write 0 to 1"));
-        let by = Time::from_secs(61);
-        assert!(refused(Faults { by, ..Faults::default() }).contains("write 0s to 1min"));
+        let refused = |faults: Faults| faults.in_range().expect_err("out of range");
+        let (key, what) = refused(Faults { lost: 1.5, ..Faults::default() });
+        assert!(key == "lost" && what.contains("write a number from 0 to 1"), "{key}: {what}");
+        let (key, what) = refused(Faults { by: Time::from_secs(61), ..Faults::default() });
+        assert!(key == "by" && what.contains("write a time from 0s to 1min"), "{key}: {what}");
     }
 }

@@ -2,63 +2,50 @@
 
 use serde::{Deserialize, Serialize};
 use tidegate_core::active::Address;
+use tidegate_core::keys;
 use tidegate_core::units::{Size, Time};
 
 use super::responsive::Responsive;
 
-/// The traffic of a node; `To` is the type of its destination: an address, or a name in a testbed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Config<To = Address> {
-    /// The destination.
-    pub to: To,
-    /// Number of packets, 1 to 1e6.
-    pub packets: u32,
-    /// The kind of traffic.
-    pub traffic: Traffic,
-    /// Bytes of a datagram; default 500B, 39B to 1472B.
-    #[serde(default = "size")]
-    pub size: Size,
-    /// Lifetime of a packet (TTL); default 10s (lgc, 5.1), 1ms to 1h.
-    #[serde(default = "life")]
-    pub life: Time,
-    /// Delay from the start of the node, or from the request to begin; default 0s, up to 1d.
-    #[serde(default)]
-    pub start: Time,
+keys! {
+    /// The traffic of a node.
+    pub struct Config:
+    to: String = required "The destination: an address, or in a testbed the name of a node";
+    packets: u32 = required [1 to 1000000] "Number of packets";
+    traffic: Traffic = required "The kind of traffic";
+    size: Size = "500B" ["39B" to "1472B"] "Bytes of a datagram";
+    life: Time = "10s" ["1ms" to "1h"] "Lifetime of a packet (TTL)" ("lgc, 5.1");
+    start: Time = "0s" ["0s" to "24h"] "Delay from the start of the node, or from the request to begin";
 }
 
-impl<To> Config<To> {
-    /// The same traffic with its destination converted.
-    pub fn towards<Other>(&self, to: Other) -> Config<Other> {
-        let Config { packets, size, life, start, .. } = *self;
-        Config { to, packets, traffic: self.traffic.clone(), size, life, start }
+impl Config {
+    /// The address of the destination, if it is one.
+    pub fn destination(&self) -> Option<Address> {
+        self.to.parse().ok()
     }
-}
-
-fn size() -> Size {
-    Size::from_bytes(500)
-}
-
-fn life() -> Time {
-    Time::from_secs(10)
 }
 
 /// The kind of traffic.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[serde(rename_all = "kebab-case")]
 pub enum Traffic {
     /// Responsive: a window, as in TCP.
-    Responsive {
-        /// Initial slow-start threshold, in packets; 2 to 1e6 (16 in lgc, 5.1).
-        ssthresh: f64,
-    },
+    Responsive(Window),
     /// Bursts, each sent at once whatever happens to it.
-    Bursts {
-        /// Number of bursts; 1 to the number of packets.
-        count: u32,
-        /// From the start of one burst to the start of the next.
-        gap: Time,
-    },
+    Bursts(Bursts),
+}
+
+keys! {
+    /// A responsive transfer.
+    pub struct Window:
+    ssthresh: f64 = required [2 to 1e6] "Initial slow-start threshold, in packets (16 in lgc, 5.1)";
+}
+
+keys! {
+    /// Bursts without feedback.
+    pub struct Bursts:
+    count: u32 = required [from 1] "Number of bursts; up to the number of packets";
+    gap: Time = required ["0s" to "24h"] "From the start of one burst to the start of the next";
 }
 
 #[derive(Debug)]
@@ -83,10 +70,10 @@ impl Source {
     /// A source at a node that starts now; `wait`: it begins on request ([`Source::begin`]).
     pub fn new(config: &Config, wait: bool, now: Time) -> Source {
         let state = match config.traffic {
-            Traffic::Responsive { ssthresh } => {
+            Traffic::Responsive(Window { ssthresh }) => {
                 State::Responsive(Box::new(Responsive::new(config.packets, ssthresh)))
             }
-            Traffic::Bursts { .. } => State::Bursts { sent: 0, burst: 0 },
+            Traffic::Bursts(_) => State::Bursts { sent: 0, burst: 0 },
         };
         let start = if wait { Time::NEVER } else { now.saturating_add(config.start) };
         Source { config: config.clone(), start, begun: false, state, sent: 0 }
@@ -121,7 +108,7 @@ impl Source {
             return self.start;
         }
         match (&self.state, &self.config.traffic) {
-            (State::Bursts { burst, sent }, Traffic::Bursts { gap, .. })
+            (State::Bursts { burst, sent }, Traffic::Bursts(Bursts { gap, .. }))
                 if *sent < self.config.packets =>
             {
                 self.start.saturating_add(*gap * u64::from(*burst))
@@ -138,7 +125,7 @@ impl Source {
             match (&mut self.state, &self.config.traffic) {
                 (State::Responsive(state), _) if first => state.send(now, out),
                 (State::Responsive(state), _) => state.expired(now, out),
-                (State::Bursts { sent, burst }, Traffic::Bursts { count, .. }) => {
+                (State::Bursts { sent, burst }, Traffic::Bursts(Bursts { count, .. })) => {
                     *burst += 1;
                     // bursts of 200 / 15 packets are of 13 or 14
                     let until = u64::from(self.config.packets) * u64::from(*burst);
@@ -146,7 +133,7 @@ impl Source {
                     out.extend(*sent + 1..=until);
                     *sent = until;
                 }
-                (State::Bursts { .. }, Traffic::Responsive { .. }) => return,
+                (State::Bursts { .. }, Traffic::Responsive(_)) => return,
             }
         }
     }
@@ -166,10 +153,10 @@ mod tests {
     use super::*;
 
     fn bursts(packets: u32, count: u32, gap: Time) -> Source {
-        let traffic = Traffic::Bursts { count, gap };
-        let to = Address::default();
-        let start = Time::ZERO;
-        let config = Config { to, packets, traffic, size: size(), life: life(), start };
+        let traffic = Traffic::Bursts(Bursts { count, gap });
+        let (size, life) = (Size::from_bytes(500), Time::from_secs(10));
+        let to = Address::default().to_string();
+        let config = Config { to, packets, traffic, size, life, start: Time::ZERO };
         Source::new(&config, false, Time::ZERO)
     }
 

@@ -242,7 +242,7 @@ impl Core {
         for number in numbers.drain(..) {
             let header = Header {
                 source: self.me,
-                destination: config.to,
+                destination: config.destination().unwrap_or_default(),
                 previous: self.me,
                 number,
                 life_ms: ms(config.life),

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, VecDeque};
 use std::net::Ipv4Addr;
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
 use tidegate_core::active::Address;
 use tidegate_core::law::greedy::lgc;
 use tidegate_core::units::{Rate, Time};
+use tidegate_core::{keys, settings};
 
 use crate::node::config::{Config, LinkConfig, Route, parse};
 use crate::node::faults::Faults;
@@ -18,74 +18,40 @@ use tidegate_common::fail::Failure;
 /// Largest number of nodes.
 pub const MOST_NODES: usize = 64;
 
-/// A testbed file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Testbed {
-    /// Its name.
-    pub name: String,
-    /// Longest duration, 1s to 1h; it ends once all sources are done and all queues are empty.
-    pub duration: Time,
-    /// Defaults of all nodes.
-    #[serde(default)]
-    pub all: Common,
-    /// The nodes by name.
-    pub node: BTreeMap<String, NodePlan>,
-    /// Their links, in both directions.
-    pub link: Vec<LinkPlan>,
+keys! {
+    /// A testbed file.
+    pub struct Testbed:
+    name: String = required "Its name";
+    duration: Time = required ["1s" to "1h"] "Longest duration; it ends once all sources are done and all queues are empty";
+    all: Common = { Common::default() } "Defaults of all nodes";
+    node: BTreeMap<String, NodePlan> = required "The nodes by name";
+    link: Vec<LinkPlan> = required "Their links, in both directions";
 }
 
-/// Settings that all nodes can share.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Common {
-    /// Services on the menu; default all built-in ones.
-    #[serde(default)]
-    pub services: Option<Vec<String>>,
-    /// LGC; without it nodes do not detect greedy flows.
-    #[serde(default)]
-    pub lgc: Option<lgc::Config>,
-    /// Faults that every node injects into the traffic it sends; default none.
-    #[serde(default)]
-    pub faults: Option<Faults>,
+settings! {
+    /// Settings that all nodes can share.
+    pub struct Common:
+    services: Option<Vec<String>> = none "Services on the menu; default all built-in ones";
+    lgc: Option<lgc::Config> = none "LGC; without it nodes do not detect greedy flows";
+    faults: Option<Faults> = none "Faults that every node injects into the traffic it sends; default none";
 }
 
-/// A node of a testbed.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct NodePlan {
-    /// Services on its menu, instead of the default.
-    #[serde(default)]
-    pub services: Option<Vec<String>>,
-    /// LGC, instead of the default.
-    #[serde(default)]
-    pub lgc: Option<lgc::Config>,
-    /// Its traffic.
-    #[serde(default)]
-    pub source: Option<source::Config<String>>,
+settings! {
+    /// A node of a testbed.
+    pub struct NodePlan:
+    services: Option<Vec<String>> = none "Services on its menu, instead of the default";
+    lgc: Option<lgc::Config> = none "LGC, instead of the default";
+    source: Option<source::Config> = none "Its traffic";
 }
 
-/// A link of a testbed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct LinkPlan {
-    /// The names of the two nodes.
-    pub between: [String; 2],
-    /// Rate in each direction, 1kbit to 100Gbit.
-    pub rate: Rate,
-    /// Propagation delay; default 0s, up to 1min.
-    #[serde(default)]
-    pub delay: Time,
-    /// Buffer in packets in each direction; default 64, 1 to 65536.
-    #[serde(default = "buffer")]
-    pub buffer: u32,
-    /// Number of first arrivals at its queues that are recorded; default 0, up to 65536.
-    #[serde(default)]
-    pub record: u32,
-}
-
-fn buffer() -> u32 {
-    64
+keys! {
+    /// A link of a testbed.
+    pub struct LinkPlan:
+    between: [String; 2] = required "The names of the two nodes";
+    rate: Rate = required ["1kbit" to "100Gbit"] "Rate in each direction";
+    delay: Time = "0s" ["0s" to "1min"] "Propagation delay";
+    buffer: u32 = 64 [1 to 65536] "Buffer in packets in each direction";
+    record: u32 = 0 [0 to 65536] "Number of first arrivals at its queues that are recorded";
 }
 
 /// The address of each node of a testbed.
@@ -103,10 +69,6 @@ impl Testbed {
     }
 
     fn check(&self) -> Result<(), String> {
-        let (shortest, longest) = (Time::from_secs(1), Time::from_secs(3_600));
-        if !(shortest..=longest).contains(&self.duration) {
-            return Err(format!("duration = {} is out of range: write 1s to 1h", self.duration));
-        }
         if !(1..=MOST_NODES).contains(&self.node.len()) {
             return Err(format!("{} nodes: write 1 to {MOST_NODES}", self.node.len()));
         }
@@ -185,7 +147,10 @@ impl Testbed {
                 lgc: node.lgc.clone().or_else(|| self.all.lgc.clone()),
                 link: self.links(name, places, keys),
                 route: self.routes(name, places),
-                source: node.source.as_ref().map(|source| source.towards(places[&source.to])),
+                source: node.source.as_ref().map(|source| source::Config {
+                    to: places[&source.to].to_string(),
+                    ..source.clone()
+                }),
                 faults: self.all.faults.clone(),
                 ..config
             }

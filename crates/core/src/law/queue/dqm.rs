@@ -42,8 +42,8 @@ use crate::packet::{Ext, Flags, Form, Packet};
 use crate::units::{Pace, Size, Time};
 
 use super::{
-    ArrivalContext, Average, Chain, Chosen, Discipline, Handle, Links, Next, Queue, QueueLaw, Slot,
-    Sum, Waiting,
+    ArrivalContext, Average, Chain, Discipline, Handle, Links, Next, Queue, QueueLaw, Slot, Sum,
+    Waiting,
 };
 
 /// Which queue length the drop probability follows.
@@ -84,19 +84,17 @@ crate::settings! {
     #[expect(non_snake_case, reason = "the paper's symbols, which differ in case alone")]
     "Dqm":
     x_m: f64 = 45 [0 to 1e9] "Length of the data queue from which connection packets are dropped, in packets" ("dqm, III-A-1");
-    #[serde(rename = "x_M")]
-    x_M: f64 = { 45.0 } [above 0 to 1e9] "Length of the data queue at which a share P_M of them is dropped, in packets; default 45: a step; from x_m, above 0, up to 1e9 (dqm, III-A-1).";
-    #[serde(rename = "P_M")]
+    x_M: f64 = { 45.0 } [above 0 to 1e9] "Length of the data queue at which a share P_M of them is dropped, in packets; default 45: a step; from x_m" ("dqm, III-A-1");
     P_M: f64 = 1 [0 to 1] "Share of connection packets dropped at x_M; above, it rises to 1 at the full buffer" ("dqm, III-A-1");
-    measure: Measure = { Measure::Average } "Whether the share follows the average or the instantaneous length of the data queue; default average (dqm, III).";
-    counts: LengthOf = { LengthOf::Data } "Whether that length counts data alone or connection packets too; default data (dqm, II and III).";
-    w: Setting = { Setting::Auto } [1e-9 to 1] "Weight of the newest arrival in the average; default auto: that of RED in `over`; with drop-tail from the link's rate and delay, as in RED (ns-2); 1e-9 to 1.";
+    measure: Measure = { Measure::Average } "Whether the share follows the average or the instantaneous length of the data queue; default average" ("dqm, III");
+    counts: LengthOf = { LengthOf::Data } "Whether that length counts data alone or connection packets too; default data" ("dqm, II and III");
+    w: Setting = { Setting::Auto } [1e-9 to 1] "Weight of the newest arrival in the average; default auto: that of RED in `over`; with drop-tail from the link's rate and delay, as in RED" ("ns-2");
     mean_packet: Size = "500B" ["1B" to "65000B"] "Mean packet size, for idle time, an automatic w and a buffer in bytes" ("ns-2");
-    blocked: Blocked = { Blocked::Drop } "Whether a connection packet that is not accepted is dropped or held back; default drop (dqm, II).";
+    blocked: Blocked = { Blocked::Drop } "Whether a connection packet that is not accepted is dropped or held back; default drop" ("dqm, II");
     hold_packets: u32 = 10 [1 to 100000] "For hold: largest number of connection packets held back; further ones are dropped";
-    queues: u8 = 2 "2: connection packets and data have a buffer each, as long as the port's; 1: they share it" ("dqm, II");
+    queues: u8 = 2 [1 to 2] "2: connection packets and data have a buffer each, as long as the port's; 1: they share it" ("dqm, II");
     quic: bool = false "Whether Initials of QUIC, which long headers show, are connection packets too; default false: all of QUIC is data" ("ours");
-    over: Chosen = { Chosen::default() } "The discipline of the data queue, with its settings; default { law = \"drop-tail\" } (dqm, fig. 2).";
+    over: Box<QueueLaw> = { Box::default() } "The discipline of the data queue, with its settings; default { law = \"drop-tail\" }" ("dqm, fig. 2");
 }
 
 impl Config {
@@ -110,21 +108,15 @@ impl Config {
         if self.x_M < self.x_m {
             return wrong("x_M", format!("{} is below x_m, which is {}", self.x_M, self.x_m));
         }
-        if !(1..=2).contains(&self.queues) {
-            return wrong(
-                "queues",
-                format!("{} queues are out of range: write 1 or 2", self.queues),
-            );
-        }
         if self.blocked == Blocked::Hold && self.x_m == 0.0 {
             let never = "with 0 the held packets would never be sent, as the average never falls below 0: write more";
             return wrong("x_m", never.to_owned());
         }
-        if matches!(&*self.over.law, QueueLaw::Dqm(_)) {
+        if matches!(*self.over, QueueLaw::Dqm(_)) {
             let what = "dqm cannot be nested in dqm: the inner one would see no connection packets";
             return wrong("over.law", what.to_owned());
         }
-        self.over.law.check(link).map_err(|(field, what)| (format!("over.{field}").into(), what))
+        self.over.check(link).map_err(|(field, what)| (format!("over.{field}").into(), what))
     }
 }
 
@@ -189,7 +181,7 @@ pub struct Dqm {
 impl Dqm {
     /// With parameters that have passed [`Config::check`] at this link.
     pub fn new(config: &Config, link: Link) -> Dqm {
-        let beneath = config.over.law.build(link);
+        let beneath = config.over.build(link);
         let automatic = beneath.weight();
         let automatic =
             automatic.unwrap_or_else(|| Average::automatic_weight(config.mean_packet, link));

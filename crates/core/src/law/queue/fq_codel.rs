@@ -56,10 +56,8 @@ crate::settings! {
     flows: u32 = 1024 [1 to 65536] "Queues among which flows are spread" ("RFC 8290, 5.2.5");
     quantum: Size = "1514B" ["1B" to "1MB"] "Bytes that a queue sends per round" ("RFC 8290, 5.2.4");
     drop_batch: u32 = 64 [1 to 65536] "Most packets that the longest queue drops at once when the buffer is full" ("RFC 8290, 4.1");
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ce_threshold: Option<Time> = { None } "Delay in a flow's queue above which packets of L4S, ECT(1), are marked; default: CoDel alone marks them (Linux).";
-    #[serde(skip_serializing_if = "Backlog::is_default")]
-    backlog: Backlog = { Backlog::Queue } "Whose backlog CoDel looks at, before it drops: `queue`, the flow's, or `all`, as Linux does; default queue (RFC 8290; ns-3).";
+    ce_threshold: Option<Time> = none "Delay in a flow's queue above which packets of L4S, ECT(1), are marked; default: CoDel alone marks them" ("Linux");
+    backlog: Backlog = { Backlog::Queue } quiet "Whose backlog CoDel looks at, before it drops: `queue`, the flow's, or `all`, as Linux does; default queue" ("RFC 8290; ns-3");
     salt: u32 = 0 "Salt of the hash of flows";
 }
 
@@ -72,12 +70,6 @@ pub enum Backlog {
     Queue,
     /// That of all queues.
     All,
-}
-
-impl Backlog {
-    fn is_default(&self) -> bool {
-        *self == Backlog::Queue
-    }
 }
 
 impl Config {

@@ -2,18 +2,12 @@
 //!
 //! The carrier supplies it by its name.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use crate::law::settings::{Link, Refused, named};
 
-/// A law written in Python.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "PythonQueue")]
-pub struct Config {
-    /// Name under which the law is passed to the run.
-    pub name: String,
+crate::keys! {
+    /// A law written in Python.
+    "PythonQueue" as pub Config:
+    name: String = required "Name under which the law is passed to the run";
 }
 
 impl Config {

@@ -83,11 +83,11 @@ crate::settings! {
     mean_pktsize: Size = "1000B" ["1B" to "65000B"] "Mean packet size: while at most two such packets wait, nothing is dropped" ("RFC 8033, 4.1, without a value; ns-3's");
     ecn: bool = false "Whether a packet of an ECN-capable transport is marked instead of dropped" ("RFC 8033, 5.1");
     mark_ecnth: f64 = 0.1 [0 to 1] "With ecn: drop probability above which packets are dropped instead of marked" ("RFC 8033, 5.1");
-    latency: Latency = { Latency::Timestamps } "How the delay of the queue is measured: by time stamps or by the departure rate; default timestamps (RFC 8033, 4.3).";
+    latency: Latency = { Latency::Timestamps } "How the delay of the queue is measured: by time stamps or by the departure rate; default timestamps" ("RFC 8033, 4.3");
     dq_threshold: Size = "16KiB" ["1B" to "64KiB"] "For departure-rate: bytes per measurement" ("RFC 8033, 5.2");
     derandomize: bool = false "Whether drops are spaced out" ("RFC 8033, 5.4");
     cap: bool = true "Whether a drop probability of 0.1 or more grows by at most 0.02 per update" ("RFC 8033, 5.5");
-    active_from: f64 = { 0.0 } [0 to 1] "Share of the buffer that must be in use to turn PIE on; default 0: always on; the RFC's option is 1/3; 0 to 1 (RFC 8033, 5.3).";
+    active_from: f64 = { 0.0 } [0 to 1] "Share of the buffer that must be in use to turn PIE on; default 0: always on; the RFC's option is 1/3" ("RFC 8033, 5.3");
 }
 
 /// 4.2: for a `drop_prob` below the first number, the adjustment is divided by the second.

@@ -45,7 +45,7 @@ crate::settings! {
     /// Parameters of a push-out queue.
     "PushOut", check_at:
     levels: u32 = 4096 [2 to 65535] "Number of priority levels; the last one includes all lower priorities";
-    service: Service = { Service::Fifo } "Whether packets are sent in the order of arrival or the best first; default fifo (blitz, 2.1).";
+    service: Service = { Service::Fifo } "Whether packets are sent in the order of arrival or the best first; default fifo" ("blitz, 2.1");
 }
 
 /// Rank of a packet: 0 is never pushed out, data has 1 and above.

@@ -49,10 +49,10 @@ use super::{ArrivalContext, Average, Discipline, Waiting};
 crate::settings! {
     /// Parameters of RED.
     "Red":
-    min_th: Setting = { Setting::Auto } [0 to 1e9] "Average queue from which packets are dropped, in packets; default auto: half of what the link sends in 5 ms, at least 5 (ns-2); 0 to 1e9.";
-    max_th: Setting = { Setting::Auto } [0 to 1e9] "Average queue at which a share of max_p is dropped, in packets; default auto: three times min_th (ns-2); above min_th, up to 1e9.";
+    min_th: Setting = { Setting::Auto } [0 to 1e9] "Average queue from which packets are dropped, in packets; default auto: half of what the link sends in 5 ms, at least 5" ("ns-2");
+    max_th: Setting = { Setting::Auto } [0 to 1e9] "Average queue at which a share of max_p is dropped, in packets; default auto: three times min_th (ns-2); above min_th";
     max_p: f64 = 0.1 [above 0 to 1] "Share of packets dropped at max_th" ("ns-2");
-    w: Setting = { Setting::Auto } [1e-9 to 1] "Weight of the newest arrival in the average queue; default auto: from the link's rate and delay (ns-2); 1e-9 to 1.";
+    w: Setting = { Setting::Auto } [1e-9 to 1] "Weight of the newest arrival in the average queue; default auto: from the link's rate and delay" ("ns-2");
     gentle: bool = true "Whether the share of drops rises from max_p at max_th to 1 at twice max_th; false: everything is dropped above max_th" ("ns-2");
     ecn: bool = false "Whether a packet of an ECN-capable transport is marked instead of dropped early" ("ns-2");
     bytes: bool = false "Whether the queue is measured in bytes, and small packets are dropped less";

@@ -41,13 +41,6 @@ pub enum Who {
     Clients,
 }
 
-impl Who {
-    /// Whether connections are judged one by one.
-    pub fn is_default(&self) -> bool {
-        *self == Who::default()
-    }
-}
-
 crate::settings! {
     /// How clients are admitted.
     #[derive(Copy)]
@@ -64,11 +57,6 @@ crate::settings! {
 }
 
 impl Config {
-    /// Whether all settings have their default values.
-    pub fn is_default(&self) -> bool {
-        *self == Config::default()
-    }
-
     /// The idle time in ticks of a cell.
     pub fn idle_ticks(&self) -> u64 {
         tick(self.idle.ps() / 1_000)

@@ -50,12 +50,10 @@ crate::settings! {
     alpha_min: f64 = 10 [1 to 1e9] "Least allowance, sessions per epoch" ("not in the paper");
     guard: bool = true "Whether the allowance is never reduced below the completions, nor before the first session has ended" ("ours; the printed rule: false");
     relief: bool = false "Whether all sessions are admitted after an epoch in which the queue dropped nothing and was once empty, and resets count as ends" ("ours");
-    limiter: Limiter = { Limiter::Counter } "How admissions are spread over an epoch; default counter (which fits the times of Table I).";
+    limiter: Limiter = { Limiter::Counter } "How admissions are spread over an epoch; default counter" ("which fits the times of Table I");
     eligibility: bool = false "Whether a refused session stays refused when it retries; best with the limiter saving-bucket" ("ours");
-    #[serde(skip_serializing_if = "Who::is_default")]
-    admit: Who = { Who::Connections } "What the law admits: `connections`, each by itself, or `clients`, each with all of its connections; needs `eligibility`; default connections.";
-    #[serde(skip_serializing_if = "clients::Config::is_default")]
-    clients: clients::Config = { clients::Config::default() } "How clients are let in, with `admit = \"clients\"`.";
+    admit: Who = { Who::Connections } quiet "What the law admits: `connections`, each by itself, or `clients`, each with all of its connections; needs `eligibility`; default connections";
+    clients: clients::Config = { clients::Config::default() } quiet "How clients are let in, with `admit = \"clients\"`";
 }
 
 impl Config {

@@ -82,15 +82,13 @@ crate::settings! {
     k0: f64 = 0.75 [0 to 1] "Share of the link that sessions may fill whatever the loss" ("ours; 0: long flows are not distinguished");
     k1: f64 = 0.9 [0.000001 to 1.01] "Share of the link above which sessions alone are the load, above `k0`" ("ours");
     room: bool = true "Whether sessions may grow to the share `k0` of the link although long flows fill it" ("false: an ablation");
-    alpha_min: Setting = { Setting::Auto } [0.001 to 1e9] "Least allowance, sessions per second; default auto: as many of the longest sessions (`young.packets` packets of 1500 B) as the link carries, 5 at most (ours); 0.001 to 1e9.";
+    alpha_min: Setting = { Setting::Auto } [0.001 to 1e9] "Least allowance, sessions per second; default auto: as many of the longest sessions (`young.packets` packets of 1500 B) as the link carries, 5 at most" ("ours");
     eligibility: bool = true "Whether a refused session stays refused when it retries" ("false: an ablation");
-    bypass: f64 = { BYPASS } [0 to 2] "Fill level of the bucket from which on sessions that are not eligible are admitted too, above 1: never; default 0.9, 0 to 2 (ours).";
-    #[serde(skip_serializing_if = "Who::is_default")]
-    admit: Who = { Who::Connections } "What the law admits: `connections`, each by itself, or `clients`, each with all of its connections; default connections.";
-    #[serde(skip_serializing_if = "clients::Config::is_default")]
-    clients: clients::Config = { clients::Config::default() } "How clients are let in, with `admit = \"clients\"`.";
-    young: young::Config = { young::Config::default() } "Which flows count as sessions.";
-    limiter: Limiter = { Limiter::SavingBucket } "How admissions are spread over an epoch; default saving-bucket.";
+    bypass: f64 = { BYPASS } [0 to 2] "Fill level of the bucket from which on sessions that are not eligible are admitted too, above 1: never; default 0.9" ("ours");
+    admit: Who = { Who::Connections } quiet "What the law admits: `connections`, each by itself, or `clients`, each with all of its connections; default connections";
+    clients: clients::Config = { clients::Config::default() } quiet "How clients are let in, with `admit = \"clients\"`";
+    young: young::Config = { young::Config::default() } "Which flows count as sessions";
+    limiter: Limiter = { Limiter::SavingBucket } "How admissions are spread over an epoch; default saving-bucket";
 }
 
 impl Config {

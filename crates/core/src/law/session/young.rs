@@ -21,7 +21,7 @@ crate::settings! {
     #[derive(Copy)]
     "Young", check:
     cells: u32 = 65536 [16 to 16777216] "Counters, a byte each" ("4096 are too few for fifty endless flows");
-    packets: Setting = { Setting::Auto } [1 to 1e6] "Number of packets for which a flow is young: a flow with at most that many is a session, a longer one is left to TCP. Default auto: 255, and on links above 10 Mbit/s in proportion to their rate (ours); 1 to 1e6.";
+    packets: Setting = { Setting::Auto } [1 to 1e6] "Number of packets for which a flow is young: a flow with at most that many is a session, a longer one is left to TCP. Default auto: 255, and on links above 10 Mbit/s in proportion to their rate" ("ours");
     sample: u32 = 1 [1 to 65536] "One flow in this many is watched, for links where watching all costs too much";
 }
 

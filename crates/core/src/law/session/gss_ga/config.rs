@@ -20,13 +20,11 @@ crate::settings! {
     remeasure_after: u32 = 0 "After how many other points a point of the golden section is measured again, 0: never" ("not in the paper");
     ga: bool = true "Whether gradient ascent follows the golden section search" ("false: the search repeats, an ablation");
     restart: bool = true "Whether a sudden change of traffic restarts the search" ("false: an ablation");
-    detector: change::Config = { change::Config::default() } "What counts as a sudden change.";
-    limiter: Limiter = { Limiter::Counter } "How admissions are spread over an epoch; default counter (which reproduces Table I).";
+    detector: change::Config = { change::Config::default() } "What counts as a sudden change";
+    limiter: Limiter = { Limiter::Counter } "How admissions are spread over an epoch; default counter" ("which reproduces Table I");
     eligibility: bool = false "Whether a refused session stays refused when it retries; best with the limiter saving-bucket" ("ours");
-    #[serde(skip_serializing_if = "Who::is_default")]
-    admit: Who = { Who::Connections } "What the law admits: `connections`, each by itself, or `clients`, each with all of its connections; needs `eligibility`; default connections.";
-    #[serde(skip_serializing_if = "clients::Config::is_default")]
-    clients: clients::Config = { clients::Config::default() } "How clients are let in, with `admit = \"clients\"`.";
+    admit: Who = { Who::Connections } quiet "What the law admits: `connections`, each by itself, or `clients`, each with all of its connections; needs `eligibility`; default connections";
+    clients: clients::Config = { clients::Config::default() } quiet "How clients are let in, with `admit = \"clients\"`";
 }
 
 impl Config {
