@@ -19,8 +19,8 @@ from tidegate.cli import app
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "own-law.md"
 EXAMPLE = ROOT / "examples" / "own_law.py"
-FILES = ["crates/core/src/law/session.rs", "crates/model/src/law.rs"]
-FILES += ["crates/core/src/law/rate.rs", "crates/model/src/law/stamp.rs"]
+FILES = ["crates/core/src/law/session.rs", "crates/model/src/registry/law.rs"]
+FILES += ["crates/core/src/law/rate.rs", "crates/model/src/registry/law/stamp.rs"]
 FILES += ["crates/core/src/law/queue.rs", "crates/core/src/law/queue.rs"]
 CONTROL = ["crates/sim/src/transport/control.rs", "crates/model/src/profile.rs"]
 ROWS = ["completed_per_s", "completed_share", "fct_mean_s", "fct_admitted_mean_s"]

@@ -23,10 +23,10 @@ use tidegate_core::units::{Frequency, Length, Rate, Time};
 
 pub(crate) use named::{Anything, Named};
 
-use crate::control::TransportDoc;
-use crate::law::Gate;
-use crate::law::filter::FilterLaw;
-use crate::law::stamp::StampLaw;
+use crate::registry::control::TransportDoc;
+use crate::registry::law::Gate;
+use crate::registry::law::filter::FilterLaw;
+use crate::registry::law::stamp::StampLaw;
 use crate::scenario::{Direction, Loss, Misbehaviour, Reorder, Shared};
 
 keys! {

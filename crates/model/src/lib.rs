@@ -4,42 +4,39 @@
 //! checked there: a [`Scenario`] needs no further check. Nothing here opens
 //! a file: the caller passes in the [`files`] that a document refers to.
 
-mod check;
 pub mod columns;
-pub mod control;
 mod document;
 pub mod draw;
-pub mod flow_state;
-pub mod law;
-pub mod lint;
-mod meaning;
-pub mod offered;
+mod outlook;
 mod paths;
 pub mod port;
 pub mod profile;
-mod report;
+mod registry;
 pub mod route;
 pub mod scenario;
-mod source;
-mod tree;
+mod text;
 
 use std::collections::BTreeMap;
 
 use serde::de::DeserializeOwned;
 
-pub use report::Report;
+pub use outlook::{flow_state, lint, offered};
+pub use registry::{control, law};
 pub use scenario::Scenario;
-pub use source::{Setting, Settings, Source};
+pub use text::report::Report;
+pub use text::source::{Setting, Settings, Source};
 
 use document::size::{Distribution, SizeDoc};
 use document::{ClassDoc, PortDoc};
+use scenario::build;
+use text::tree;
 
 /// The files that a document refers to, as written there, sorted.
 ///
 /// # Errors
 /// The document cannot be read.
 pub fn files(source: Source<'_>, settings: &[Setting<'_>]) -> Result<Vec<String>, Report> {
-    let (document, _) = check::document(&tree::parse(source, settings)?)?;
+    let (document, _) = build::document(&tree::parse(source, settings)?)?;
     let of_class = |class: ClassDoc| {
         let file = |size: Option<SizeDoc>| match size?.0 {
             Distribution::Empirical(law) => Some(law.file),
@@ -51,7 +48,7 @@ pub fn files(source: Source<'_>, settings: &[Setting<'_>]) -> Result<Vec<String>
     let of_port =
         |port: PortDoc| [port.rate.map(|rate| rate.trace), port.delay.map(|delay| delay.trace)];
     let of_ports = document.port.0.into_iter().flat_map(|(_, port)| of_port(port)).flatten();
-    let of_ports = of_ports.filter(|trace| !check::is_shipped(trace));
+    let of_ports = of_ports.filter(|trace| !build::is_shipped(trace));
     let of_traffic = document.traffic.0.into_iter().flat_map(|(_, class)| of_class(class));
     let mut files: Vec<String> = of_ports.chain(of_traffic).collect();
     files.sort();
@@ -69,8 +66,8 @@ pub fn load(
     files: &BTreeMap<String, Vec<u8>>,
 ) -> Result<Scenario, Report> {
     let tree = tree::parse(source, settings)?;
-    let document = check::document(&tree)?;
-    check::scenario(&tree, document, files).map(|(scenario, _)| scenario)
+    let document = build::document(&tree)?;
+    build::scenario(&tree, document, files).map(|(scenario, _)| scenario)
 }
 
 /// Reads a file whose tables are declared as those of a scenario are.
@@ -97,13 +94,13 @@ pub fn show(
     files: &BTreeMap<String, Vec<u8>>,
 ) -> Result<String, Report> {
     let tree = tree::parse(source, settings)?;
-    let document = check::document(&tree)?;
-    let (_, effective) = check::scenario(&tree, document, files)?;
+    let document = build::document(&tree)?;
+    let (_, effective) = build::scenario(&tree, document, files)?;
     // by way of a value: what writes text is compiled for this one type
     let effective = toml::Value::try_from(&effective);
     effective.and_then(|value| toml::to_string(&value)).map_err(|error| {
         let what = format!("the scenario cannot be written: {error}");
-        Report::new(vec![report::Problem { what, help: String::new(), place: None }], &[])
+        Report::new(vec![text::report::Problem { what, help: String::new(), place: None }], &[])
     })
 }
 
@@ -120,9 +117,9 @@ pub fn variants(
     settings: &[Setting<'_>],
 ) -> Result<Vec<(String, Settings)>, Report> {
     let tree = tree::parse(source, settings)?;
-    check::document(&tree)?;
+    build::document(&tree)?;
     let refused = |problem| Report::new(vec![problem], &tree.texts);
-    tree.varied(check::fits).map_err(refused)?;
+    tree.varied(build::fits).map_err(refused)?;
     Ok(tree.variants())
 }
 
@@ -144,10 +141,10 @@ pub struct Axes {
 /// The document cannot be read, or an axis does not fit into it.
 pub fn axes(source: Source<'_>, settings: &[Setting<'_>]) -> Result<Axes, Report> {
     let tree = tree::parse(source, settings)?;
-    check::document(&tree)?;
+    build::document(&tree)?;
     let refused = |problem| Report::new(vec![problem], &tree.texts);
-    let sweep = tree::sweep::Sweep::of(&tree).map_err(refused)?;
-    sweep.points(&tree, check::fits).map_err(refused)?;
+    let sweep = text::sweep::Sweep::of(&tree).map_err(refused)?;
+    sweep.points(&tree, build::fits).map_err(refused)?;
     Ok(sweep.settings(&tree))
 }
 

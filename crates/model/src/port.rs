@@ -19,7 +19,7 @@ use tidegate_core::port::{Policer, Port, Stage, Stages, Stamp};
 use tidegate_core::units::Time;
 
 use crate::draw::stream;
-use crate::law::filter::FilterLaw;
+use crate::registry::law::filter::FilterLaw;
 use crate::scenario::{self, Burst, LinkValue, Loss, QueueLaw};
 pub use link::Media;
 

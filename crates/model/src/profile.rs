@@ -10,8 +10,8 @@ use tidegate_core::settings;
 use tidegate_core::units::{Size, Time};
 
 use crate::document::bound::{Bound, DelayedAck};
-use crate::report::Place;
-use crate::tree::{self, Node, Table, Value};
+use crate::text::report::Place;
+use crate::text::tree::{self, Node, Table, Value};
 
 /// Makes an enum of what documents call by name, from one line for each.
 macro_rules! named {

@@ -2,6 +2,7 @@
 //! built without further checks.
 
 mod app;
+pub(crate) mod build;
 mod impairments;
 mod route;
 
@@ -14,13 +15,13 @@ use tidegate_core::law::settings::Link;
 pub use tidegate_core::port::Limit;
 use tidegate_core::units::{Length, Rate, Time};
 
-use crate::control::Control;
 pub use crate::document::bound::Codepoint;
 pub use crate::document::transport::{QuicControl, QuicCrypto};
-use crate::law::Gate;
-use crate::law::filter::FilterLaw;
-use crate::law::stamp::StampLaw;
 use crate::profile::Tcp;
+use crate::registry::control::Control;
+use crate::registry::law::Gate;
+use crate::registry::law::filter::FilterLaw;
+use crate::registry::law::stamp::StampLaw;
 pub use app::{App, Pages, Video};
 pub use impairments::{Impairments, Jitter, Order, Policing, Reorder, Shared, Spread};
 pub use route::{PacketKind, Route};

@@ -24,9 +24,9 @@ const MAX_SECONDS: f64 = 1e7;
 ///
 /// `tidegate trace` makes them: lte for 60 s, the others for 300 s, all with seed 1.
 const SHIPPED: [(&str, &[u8]); 3] = [
-    ("tidegate:lte", include_bytes!("../../../traces/lte.trace")),
-    ("tidegate:starlink", include_bytes!("../../../traces/starlink.csv")),
-    ("tidegate:starlink-up", include_bytes!("../../../traces/starlink-up.csv")),
+    ("tidegate:lte", include_bytes!("../../../../traces/lte.trace")),
+    ("tidegate:starlink", include_bytes!("../../../../traces/starlink.csv")),
+    ("tidegate:starlink-up", include_bytes!("../../../../traces/starlink-up.csv")),
 ];
 
 /// Whether a trace of this name comes with the program, or would: it is no file.

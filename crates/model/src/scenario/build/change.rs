@@ -15,7 +15,7 @@ use super::problems::{Check, MAX_SIZE};
 use super::traffic::per_s;
 use crate::document::ChangeDoc;
 use crate::scenario::{Arrivals, Class, Course, FlowSize, LinkChange, LinkValue, Port};
-use crate::tree::decode::spelling;
+use crate::text::decode::spelling;
 
 /// Spacing of the steps of a ramp.
 const STEP: Time = Time::from_ms(100);

@@ -6,9 +6,9 @@ use std::fmt;
 
 use serde::de::{self, DeserializeSeed, Error as _, Unexpected, Visitor};
 
-use super::{Entry, Node, Table, Value, joined};
-use crate::meaning::meaning;
-use crate::report::{Place, Problem};
+use super::meaning::meaning;
+use super::report::{Place, Problem};
+use super::tree::{Entry, Node, Table, Value, joined};
 
 /// Why a tree does not match a type; boxed, so that results stay small.
 #[derive(Clone, Debug)]

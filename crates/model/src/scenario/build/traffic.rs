@@ -5,12 +5,12 @@ use tidegate_core::units::{Size, Time};
 
 use super::problems::Check;
 use super::{amount, app, replay, tcp};
-use crate::control::{Control, TransportDoc};
 use crate::document::bound::{Bound, DelayedAck};
 use crate::document::size::{Distribution, SizeDoc};
 use crate::document::transport::QuicDoc;
 use crate::document::{ArrivalsDoc, ClassDoc};
 use crate::profile::Recovery;
+use crate::registry::control::{Control, TransportDoc};
 use crate::scenario::{
     Arrivals, Class, Course, Direction, FlowSize, Misbehaviour, Quic, Transport, Udp,
 };

@@ -6,7 +6,7 @@ use super::problems::Check;
 use crate::document::free::{FreeLink, Names, Reverse};
 use crate::document::{ClassDoc, Named};
 use crate::scenario::{Network, Port};
-use crate::tree::decode::spelling;
+use crate::text::decode::spelling;
 
 /// Most links: the routes of every node to every other are held in memory.
 const MAX_LINKS: usize = 2_000;

@@ -1,8 +1,8 @@
 //! A session law outside of a scenario.
 
 use super::GateLaw;
-use crate::report::Problem;
-use crate::tree;
+use crate::text::report::Problem;
+use crate::text::tree;
 
 impl GateLaw {
     /// The law of a table as the gate of a port has it: `{ law = "close-probe", relief = true }`;

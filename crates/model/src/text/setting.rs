@@ -1,8 +1,8 @@
 //! Applies one `--set KEY=VALUE` to the tree.
 
-use super::{Entry, Node, Table, Value, toml_text};
-use crate::report::{Place, Problem};
-use crate::source::Setting;
+use super::report::{Place, Problem};
+use super::source::Setting;
+use super::tree::{Entry, Node, Table, Value, toml_text};
 
 /// Applies a setting, which is text number `text`.
 ///
@@ -15,7 +15,7 @@ pub(super) fn apply(root: &mut Node, setting: &Setting<'_>, text: usize) -> Resu
     let refuse = |what: &str, help: &str, to: usize| {
         Err(Problem { what: what.to_owned(), help: help.to_owned(), place: place(0, to) })
     };
-    if whole > super::MAX_DOCUMENT {
+    if whole > super::tree::MAX_DOCUMENT {
         return refuse("the setting is too long", "", 0);
     }
     let (path, keys) = match key(setting.key, text) {

@@ -1,8 +1,9 @@
 //! `[sweep]`: the axes of a grid of settings, written in the document.
 
-use super::{Entry, Node, Tree, Value, decode, setting};
+use super::report::{Place, Problem};
+use super::tree::{Entry, Node, Tree, Value};
+use super::{decode, setting};
 use crate::Axes;
-use crate::report::{Place, Problem};
 
 /// Most values of one axis, and most seeds.
 const MOST: usize = 10_000;
@@ -52,7 +53,7 @@ impl<'a> Sweep<'a> {
                     self.nested(entry, path)?;
                 }
             }
-            None => self.axis(super::joined(path), entry)?,
+            None => self.axis(super::tree::joined(path), entry)?,
         }
         path.pop();
         Ok(())

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::lint::expected;
+use crate::outlook::lint::expected;
 use crate::route::Routes;
 use crate::scenario::{PacketKind, Scenario};
 

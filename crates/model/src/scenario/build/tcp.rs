@@ -3,9 +3,9 @@
 use tidegate_core::units::Time;
 
 use super::problems::Check;
-use crate::control::TcpControl;
 use crate::document::bound::DelayedAck;
 use crate::profile::{HyStart, LossRule, MaxRto, Profile, Recovery, Tcp, TcpDoc, rfc6928};
+use crate::registry::control::TcpControl;
 
 /// Longest retransmission timeout after back-off.
 const DAY: Time = Time::from_secs(24 * 3600);

@@ -7,9 +7,9 @@ use tidegate_core::law::queue::QueueLaw;
 use tidegate_core::law::session::Opener;
 use tidegate_core::units::Time;
 
-use crate::control::Control;
-use crate::law::stamp::StampLaw;
 use crate::paths::{self, Path, RoundTrip};
+use crate::registry::control::Control;
+use crate::registry::law::stamp::StampLaw;
 use crate::scenario::{Arrivals, Class, Course, FlowSize, Pages, Port, Scenario, Transport};
 
 /// The warnings, one sentence each, in the order of the document.

@@ -7,8 +7,8 @@
 use std::ops::Range;
 
 use super::problems::{Check, MAX_SIZE};
-use crate::report::{Place, Problem, Text};
-use crate::tree::MAX_DOCUMENT;
+use crate::text::report::{Place, Problem, Text};
+use crate::text::tree::MAX_DOCUMENT;
 
 /// Most points of a distribution function.
 const MAX_POINTS: usize = 100_000;

@@ -13,9 +13,9 @@ use tidegate_core::units::Time;
 
 use super::problems::{Check, MAX_SIZE};
 use crate::document::ClassDoc;
-use crate::report::{Place, Problem, Text};
 use crate::scenario::{Direction, Replayed};
-use crate::tree::decode::spelling;
+use crate::text::decode::spelling;
+use crate::text::report::{Place, Problem, Text};
 
 /// Most flows of a table: with [`MAX_TABLE`] it bounds the memory that loading takes.
 const MAX_FLOWS: usize = 1_000_000;

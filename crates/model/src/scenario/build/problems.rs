@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use tidegate_core::units::Size;
 
 use crate::Report;
-use crate::report::{Problem, Text};
-use crate::tree::decode::spelling;
-use crate::tree::{Entry, Node, joined};
+use crate::text::decode::spelling;
+use crate::text::report::{Problem, Text};
+use crate::text::tree::{Entry, Node, joined};
 
 /// Largest size or mean size of a flow.
 pub(super) const MAX_SIZE: Size = Size::from_bytes(1_000_000_000_000);

@@ -7,7 +7,7 @@ use crate::document::Topology;
 use crate::document::free::RouteDoc;
 use crate::route::{Routes, delay};
 use crate::scenario::{Class, Network, PacketKind, Route, Transport};
-use crate::tree::decode::spelling;
+use crate::text::decode::spelling;
 
 /// Puts routes and round trips into the network; refuses what leads astray.
 pub(super) fn apply(

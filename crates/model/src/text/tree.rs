@@ -3,14 +3,11 @@
 //! Settings (`--set KEY=VALUE`) are applied here, before any check. They keep their own location:
 //! an error in a setting shows the setting, not the document.
 
-pub(crate) mod decode;
-mod setting;
-pub(crate) mod sweep;
-
 use toml::de::{DeTable, DeValue};
 
-use crate::report::{Place, Problem, Text};
-use crate::source::{Setting, Source};
+use super::report::{Place, Problem, Text};
+use super::setting;
+use super::source::{Setting, Source};
 
 /// Largest document, in bytes: it bounds the memory that loading can take.
 pub(crate) const MAX_DOCUMENT: usize = 8 << 20;
@@ -239,7 +236,7 @@ fn convert(value: toml::Spanned<DeValue<'_>>, text: usize, depth: usize) -> Resu
 
 impl Tree {
     /// The settings of each `[variant.NAME]`.
-    pub fn variants(&self) -> Vec<(String, crate::source::Settings)> {
+    pub fn variants(&self) -> Vec<(String, crate::text::source::Settings)> {
         let written = |leaves: Vec<(String, &Node)>| {
             leaves.into_iter().map(|(key, node)| (key, self.toml(node))).collect()
         };
@@ -300,7 +297,7 @@ impl Tree {
     }
 
     /// A value as TOML.
-    fn toml(&self, node: &Node) -> String {
+    pub(super) fn toml(&self, node: &Node) -> String {
         let written = self.written(node);
         match &node.value {
             // a string in a setting may be without quotes

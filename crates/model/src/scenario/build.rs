@@ -23,13 +23,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::Report;
 use crate::document::{Document, PortDoc};
-use crate::law::filter::FilterLaw;
-use crate::law::stamp::StampLaw;
-use crate::law::{Gate, GateLaw};
 use crate::paths;
-use crate::report::Problem;
+use crate::registry::law::filter::FilterLaw;
+use crate::registry::law::stamp::StampLaw;
+use crate::registry::law::{Gate, GateLaw};
 use crate::scenario::{Class, LinkChange, Network, Port, Scenario};
-use crate::tree::{Node, Tree};
+use crate::text::report::Problem;
+use crate::text::tree::{Node, Tree};
 use problems::{Check, MAX_PROBLEMS, MAX_ROWS};
 
 /// Most traffic classes.

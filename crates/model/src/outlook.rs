@@ -1,0 +1,5 @@
+//! What can be said of a scenario before it runs.
+
+pub mod flow_state;
+pub mod lint;
+pub mod offered;
