@@ -10,7 +10,8 @@ SOURCES = [Path("crates/gate/src") / name for name in ("config.rs", "flood.rs", 
 _TABLE = re.compile(r"^(?:keys|settings)! \{\n.*?struct (\w+):\n(.*?)^\}", re.M | re.S)
 _KEY = re.compile(
     r"^ +(?P<key>\w+): (?:Option<)?(?P<type>[\w:]+)>? = (?P<default>\{.*?\}|\S+)(?: quiet)?"
-    r"(?: \[(?P<range>.*?)\])? \"(?P<what>(?:[^\"\\]|\\.)*)\"(?: \+ \"(?P<more>(?:[^\"\\]|\\.)*)\")?;$",
+    r"(?: \[(?P<range>.*?)\])? \"(?P<what>(?:[^\"\\]|\\.)*)\""
+    r"(?: \+ \"(?P<more>(?:[^\"\\]|\\.)*)\")?;$",
     re.M,
 )
 _NAMES = re.compile(r"^pub enum (\w+) \{\n(.*?)^\}", re.M | re.S)
@@ -27,15 +28,20 @@ def page() -> str:
     tables = dict(_TABLE.findall(code))
     values = _VALUES | {name: _choice(arms) for name, arms in _NAMES.findall(code)}
     lines = ["# Keys of a gate", "", MARK]
-    lines += ["[gate.md](gate.md) explains how a gate is set up.", "", *_rows(tables["File"], values)]
+    lines += [
+        "[gate.md](gate.md) explains how a gate is set up.",
+        "",
+        *_rows(tables["File"], values),
+    ]
     lines += ["", "## flood", "", *_rows(tables["Limits"], values)]
     return "\n".join(lines) + "\n"
 
 
 def _choice(arms: str) -> str:
     names = re.findall(r"^    ([A-Z]\w*),$", arms, re.M)
-    kebab = [re.sub(r"(?<!^)([A-Z])", r"-\1", name).lower() for name in names]
-    return " or ".join(filter(None, [", ".join(f"`{each}`" for each in kebab[:-1]), f"`{kebab[-1]}`"]))
+    kebab = (re.sub(r"(?<!^)([A-Z])", r"-\1", name).lower() for name in names)
+    *others, last = (f"`{name}`" for name in kebab)
+    return f"{', '.join(others)} or {last}"
 
 
 def _rows(table: str, values: dict[str, str]) -> Iterator[str]:
