@@ -47,9 +47,9 @@ pub fn files(source: Source<'_>, settings: &[Setting<'_>]) -> Result<Vec<String>
     };
     let of_port =
         |port: PortDoc| [port.rate.map(|rate| rate.trace), port.delay.map(|delay| delay.trace)];
-    let of_ports = document.port.0.into_iter().flat_map(|(_, port)| of_port(port)).flatten();
+    let of_ports = document.port.into_values().flat_map(of_port).flatten();
     let of_ports = of_ports.filter(|trace| !build::is_shipped(trace));
-    let of_traffic = document.traffic.0.into_iter().flat_map(|(_, class)| of_class(class));
+    let of_traffic = document.traffic.into_values().flat_map(of_class);
     let mut files: Vec<String> = of_ports.chain(of_traffic).collect();
     files.sort();
     files.dedup();

@@ -19,7 +19,7 @@ mod trace;
 mod traffic;
 mod video;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::Report;
 use crate::document::{Document, PortDoc};
@@ -61,7 +61,7 @@ pub(crate) fn scenario(
     let named = !document.name.trim().is_empty();
     check.require(named, &["name"], "a scenario needs a name", "write what it is called");
     times(&mut check, &document);
-    let classes = document.traffic.0.len();
+    let classes = document.traffic.len();
     let few = check.require(
         (1..=MAX_CLASSES).contains(&classes),
         &["traffic"],
@@ -73,7 +73,7 @@ pub(crate) fn scenario(
         return Err(Report::new(check.problems, &check.texts));
     };
     let mut traffic = Vec::new();
-    for (name, class) in &mut document.traffic.0 {
+    for (name, class) in &mut document.traffic {
         let named = !name.trim().is_empty();
         check.require(named, &["traffic", name], "a class needs a name", "write [traffic.NAME]");
         let pairs = layout.pairs(&mut check, name, class);
@@ -116,8 +116,7 @@ fn traces(
     changes: &mut Vec<LinkChange>,
 ) {
     for (number, port) in (0..).zip(ports) {
-        let doc = document.port.0.iter().find(|(name, _)| *name == port.name);
-        if let Some((_, doc)) = doc {
+        if let Some(doc) = document.port.get(&port.name) {
             trace::apply(check, (number, port), doc, document.duration, changes);
         }
     }
@@ -151,7 +150,7 @@ fn rows(check: &mut Check<'_>, document: &Document, ports: &[Port]) {
 fn ports(check: &mut Check<'_>, document: &mut Document, ports: &mut [Port]) {
     let places: BTreeMap<String, usize> =
         ports.iter().enumerate().map(|(at, port)| (port.name.clone(), at)).collect();
-    for (name, doc) in &document.port.0 {
+    for (name, doc) in &document.port {
         let Some(port) = places.get(name).and_then(|&at| ports.get_mut(at)) else {
             if check.full() {
                 return;
@@ -165,9 +164,8 @@ fn ports(check: &mut Check<'_>, document: &mut Document, ports: &mut [Port]) {
         control(check, port, doc);
     }
     impairments::shared(check, ports);
-    let given: BTreeSet<String> = document.port.0.iter().map(|(name, _)| name.clone()).collect();
-    for port in ports.iter().filter(|port| !port.access && !given.contains(&port.name)) {
-        document.port.0.push((port.name.clone(), PortDoc::default()));
+    for port in ports.iter().filter(|port| !port.access) {
+        document.port.entry(port.name.clone()).or_default();
     }
 }
 
@@ -196,7 +194,7 @@ fn control(check: &mut Check<'_>, port: &mut Port, doc: &PortDoc) {
 /// that crosses the gate, and fills it in.
 fn openers(document: &mut Document, network: &mut Network, traffic: &[Class]) {
     let mut known = None;
-    for (name, doc) in &mut document.port.0 {
+    for (name, doc) in &mut document.port {
         let Some(number) = network.ports.iter().position(|port| port.name == *name) else {
             continue;
         };

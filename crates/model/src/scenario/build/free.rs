@@ -21,13 +21,13 @@ pub(super) struct Free {
 /// Checks the links and connects them; fills in the values of the reverse direction.
 pub(super) fn links(check: &mut Check<'_>, links: &mut Named<FreeLink>) -> Free {
     let mut free = Free { network: Network::default(), numbers: BTreeMap::new() };
-    let count = links.0.len();
+    let count = links.len();
     let help = format!("write 1 to {MAX_LINKS} links, as in [topology.links.NAME]");
     let what = format!("{count} links are out of range");
     if !check.require((1..=MAX_LINKS).contains(&count), &["topology", "links"], what, &help) {
         return free;
     }
-    for (name, link) in &mut links.0 {
+    for (name, link) in links {
         free.link(check, name, link);
     }
     free

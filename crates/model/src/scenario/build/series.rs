@@ -35,7 +35,7 @@ pub(super) fn series(check: &mut Check<'_>, document: &mut Document, ports: &[Po
 /// Looks the names up.
 fn named(check: &mut Check<'_>, document: &Document) -> Series {
     let mut series = Series::default();
-    let names: Vec<&str> = document.traffic.0.iter().map(|(name, _)| name.as_str()).collect();
+    let names: Vec<&str> = document.traffic.keys().map(String::as_str).collect();
     let place = |name: &str| names.iter().position(|&known| known == name).map(|at| at as u16);
     let SeriesDoc { flows, acks, .. } = &document.series;
     series.flows = single(check, "flows", flows, MOST_FLOWS, &names);
