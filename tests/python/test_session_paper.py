@@ -13,6 +13,7 @@ from tidegate.cli import app
 from tidegate.papers import load
 from tidegate.papers.request import Request, needed
 from tidegate.papers.session import measures
+from tidegate.results.measures import completions, fct
 from tidegate.results.run_files import SavedRun
 
 STUDY = load("session")
@@ -70,12 +71,12 @@ def record(tmp_path):
 def test_measures_of_flows(record):
     # one of four took under 5 s
     assert measures.short_share(record) == 0.25
-    assert measures.fct(50.0, 85.0)(record) == pytest.approx(15.0)  # 10 and 20 s
+    assert fct(50.0, 85.0)(record) == pytest.approx(15.0)  # 10 and 20 s
     assert measures.on_schedule(record) == pytest.approx(0.75)  # all but the wait of 1 s
 
 
 def test_measures_of_rates(record):
-    assert measures.completions(0.0, 50.0)(record) == pytest.approx(10.0)
+    assert completions(0.0, 50.0)(record) == pytest.approx(10.0)
     assert measures.gap(20.0, 80.0)(record) == pytest.approx(0.2)  # 12 to 10
     # 27 ends counted from 54 to 57 s, in which 30 sessions ended
     assert measures.unseen_ends(54.0, 57.0)(record) == pytest.approx(0.1)
