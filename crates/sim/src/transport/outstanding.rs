@@ -28,7 +28,7 @@ pub(super) struct Record {
     /// A block has come.
     pub(super) told: bool,
     /// The last blocks: a receiver repeats most of them.
-    blocks: [(u32, u32); 4],
+    pub(super) blocks: [(u32, u32); 4],
     /// When each segment was sent; none: nothing asks for it.
     pub(super) log: Option<Box<SentLog>>,
 }
