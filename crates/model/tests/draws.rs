@@ -318,3 +318,13 @@ fn shapes_of_mean_one_keep_huge_draws_in_range() {
             .all(|flow| (1..=1_000_000_000_000).contains(&flow.size.unwrap()))
     );
 }
+
+#[test]
+fn a_course_is_linear_between_its_points_and_steps_to_the_later_value() {
+    let at = Time::from_secs;
+    let course = Course { points: vec![(at(10), 1.0), (at(20), 3.0), (at(20), 7.0)] };
+    assert_eq!(course.value(Time::ZERO), 1.0);
+    assert_eq!(course.value(at(15)), 2.0);
+    assert_eq!(course.value(at(20)), 7.0);
+    assert_eq!(course.value(at(99)), 7.0);
+}

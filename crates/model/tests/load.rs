@@ -265,16 +265,6 @@ fn pulses_return_and_changes_of_one_thing_follow_each_other() {
 }
 
 #[test]
-fn a_course_is_linear_between_its_points_and_steps_to_the_later_value() {
-    let at = Time::from_secs;
-    let course = Course { points: vec![(at(10), 1.0), (at(20), 3.0), (at(20), 7.0)] };
-    assert_eq!(course.value(Time::ZERO), 1.0);
-    assert_eq!(course.value(at(15)), 2.0);
-    assert_eq!(course.value(at(20)), 7.0);
-    assert_eq!(course.value(at(99)), 7.0);
-}
-
-#[test]
 fn settings_replace_values_and_need_no_quotes_for_text() {
     let set = [
         ("traffic.web.size.mean", "20kB"),
