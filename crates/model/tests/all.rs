@@ -6,6 +6,7 @@ mod axes;
 mod damaged_files;
 mod draws;
 mod dumbbell;
+mod gates;
 mod links;
 mod load;
 mod outlook;

@@ -327,8 +327,6 @@ const MISTAKES: &[(&str, &str, &[&str])] = &[
     ("alpha_min", "alpha_mn", &["test.toml:12:32", "^^^^^^^^", "`alpha_min`", "admit", "beta"]),
     ("alpha_min = 10", "alpha_min = -1", &["port.bottleneck.gate.alpha_min", "from 1"]),
     ("alpha_min = 10", "onset = '61s'", &["port.bottleneck.gate.onset", "from 0s to 60s"]),
-    ("alpha_min = 10", "tokens_keep = 61", &["port.bottleneck.gate.tokens_keep", "from 0 to 60"]),
-    ("alpha_min = 10", "tokens_keep = 2", &["gate.tokens_keep", "limiter = \"token-bucket\""]),
     ("close-probe", "close-prob", &["`close-prob`", "did you mean `close-probe`", "gss-ga"]),
     ("ns2-2005", "ns2-205", &["did you mean `ns2-2005`", "linux"]),
     ("pareto", "pareot", &["did you mean `pareto`", "empirical"]),
