@@ -92,6 +92,40 @@ impl Cell for Category {
     }
 }
 
+/// The record of a row.
+pub trait Record: Sized {
+    /// The columns of its table: a vector for each.
+    type Columns;
+    /// Empty columns, with room for so many rows.
+    fn columns(most: usize) -> Self::Columns;
+    /// Adds the row.
+    fn push(self, columns: &mut Self::Columns);
+    /// Names the columns; `names` gives the names of a column of categories.
+    fn name(columns: Self::Columns, names: impl Fn(&str) -> Vec<String>) -> Vec<Column>;
+}
+
+/// A table that grows row by row, and is stored by columns: rows would be written twice.
+pub struct Table<R: Record>(R::Columns);
+
+impl<R: Record> Default for Table<R> {
+    fn default() -> Table<R> {
+        Table(R::columns(0))
+    }
+}
+
+impl<R: Record> Table<R> {
+    /// Adds a row.
+    #[inline]
+    pub fn push(&mut self, row: R) {
+        row.push(&mut self.0);
+    }
+
+    /// Its columns; `names` gives the names of a column of categories.
+    pub fn columns(self, names: impl Fn(&str) -> Vec<String>) -> Vec<Column> {
+        R::name(self.0, names)
+    }
+}
+
 /// Makes the record of a row and the headings of its table from one line for each column:
 /// `name: type unit meaning`.
 macro_rules! table {
@@ -113,6 +147,29 @@ macro_rules! table {
             meaning: $meaning,
         }),+];
 
+        impl Record for $Row {
+            type Columns = ($(Vec<$Type>,)+);
+
+            fn columns(most: usize) -> Self::Columns {
+                ($(Vec::<$Type>::with_capacity(most),)+)
+            }
+
+            #[inline]
+            fn push(self, ($($column,)+): &mut Self::Columns) {
+                $($column.push(self.$column);)+
+            }
+
+            fn name(
+                ($($column,)+): Self::Columns,
+                names: impl Fn(&str) -> Vec<String>,
+            ) -> Vec<Column> {
+                vec![$({
+                    let name = stringify!($column);
+                    Column { name, data: <$Type as Cell>::data($column, || names(name)) }
+                }),+]
+            }
+        }
+
         impl $Row {
             /// The table of these rows; `names` gives the names of a column of categories.
             pub fn columns(
@@ -120,16 +177,9 @@ macro_rules! table {
                 names: impl Fn(&str) -> Vec<String>,
             ) -> Vec<Column> {
                 let rows = rows.into_iter();
-                // room for all at once: columns of many rows would be moved as they grow
-                let most = rows.size_hint().0;
-                $(let mut $column: Vec<$Type> = Vec::with_capacity(most);)+
-                for row in rows {
-                    $($column.push(row.$column);)+
-                }
-                vec![$({
-                    let name = stringify!($column);
-                    Column { name, data: <$Type as Cell>::data($column, || names(name)) }
-                }),+]
+                let mut table = Table(<$Row as Record>::columns(rows.size_hint().0));
+                rows.for_each(|row| table.push(row));
+                table.columns(names)
             }
         }
     };

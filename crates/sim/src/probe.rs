@@ -3,7 +3,7 @@
 use tidegate_core::law::{Decision, Reason, session};
 use tidegate_core::port::{Counters, Port, Ticked};
 use tidegate_core::units::Time;
-use tidegate_model::columns::{Category, Column, EventRow, FlowRow, FlowWindowRow, PortRow};
+use tidegate_model::columns::{Category, Column, EventRow, FlowRow, FlowWindowRow, PortRow, Table};
 use tidegate_model::law::filter::FilterLaw;
 use tidegate_model::scenario::Scenario;
 
@@ -163,8 +163,8 @@ fn port_row(number: u32, port: &Port, before: &Snapshot, after: &Snapshot) -> Po
     }
 }
 
-fn port_columns(rows: Vec<PortRow>, scenario: &Scenario) -> Vec<Column> {
-    let mut columns = PortRow::columns(rows, |column| names(scenario, column));
+fn port_columns(rows: Table<PortRow>, scenario: &Scenario) -> Vec<Column> {
+    let mut columns = rows.columns(|column| names(scenario, column));
     if scenario.network.ports.iter().all(|port| port.filter.is_none()) {
         columns.retain(|column| column.name != "drops_filtered");
     }
@@ -261,7 +261,7 @@ pub(crate) struct Probe {
     sampled: Vec<u32>,
     last: Vec<Snapshot>,
     warm: Vec<Snapshot>,
-    rows: Vec<PortRow>,
+    rows: Table<PortRow>,
     events: Vec<Event>,
 }
 
@@ -275,7 +275,7 @@ impl Probe {
             last: vec![Snapshot::default(); sampled.len()],
             sampled,
             warm: vec![Snapshot::default(); ports.len()],
-            rows: Vec::new(),
+            rows: Table::default(),
             events: Vec::new(),
         }
     }
@@ -327,15 +327,11 @@ impl Probe {
         now: Time,
         scenario: &Scenario,
     ) -> (Vec<Column>, Vec<Column>, Vec<Column>) {
-        let totals: Vec<PortRow> = ports
-            .iter_mut()
-            .zip(&self.warm)
-            .enumerate()
-            .map(|(number, (port, warm))| {
-                let end = Snapshot::of(port, now);
-                port_row(number as u32, port, warm, &end)
-            })
-            .collect();
+        let mut totals = Table::default();
+        for (number, (port, warm)) in (0..).zip(ports.iter_mut().zip(&self.warm)) {
+            let end = Snapshot::of(port, now);
+            totals.push(port_row(number, port, warm, &end));
+        }
         (
             port_columns(self.rows, scenario),
             event_columns(&self.events, scenario),
