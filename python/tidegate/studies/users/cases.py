@@ -85,7 +85,7 @@ SPECIAL = {
 LOADS = STEADY | SPECIAL
 ONSET = 'onset = "2s"'
 CLIENTS = 'law = "tide", admit = "clients"'
-PROBE = f'law = "close-probe", relief = true, limiter = "token-bucket", {ONSET}'
+PROBE = f'law = "close-probe", relief = true, limiter = "token-bucket", tokens_keep = 2, {ONSET}'
 GATES = {
     "none": '{ law = "none" }',
     "close-probe": f"{{ {PROBE} }}",
@@ -93,7 +93,7 @@ GATES = {
     "tide": f'{{ law = "tide", {ONSET} }}',
     "tide by clients": f"{{ {CLIENTS}, {ONSET} }}",
 }
-"""The gates, with the onset of a real gate."""
+"""The gates, with the onset of a real gate, and tokens that keep as there."""
 WHOLE = "tide by clients"
 PARTS = {
     "without onset": "",

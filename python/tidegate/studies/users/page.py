@@ -66,10 +66,11 @@ def pages(runs: Runs) -> dict[str, bytes]:
         "",
         f"{len(runs.declared)} of {len(runs.paper.cases)} cases were run, each with {runs.seeds}"
         " seed(s) of 180 s. The link has 5 Mbit/s, an RTT of 40 ms and a queue of 50 packets. Gates"
-        " have the `onset` of a real gate, 2 s. A user comes once, loads 102 kB and waits for 30 s"
-        " at most. A cell has the share of the users who got all, with the lowest and the highest"
-        " run, and their mean time. A forged SYN is a flow whose client is gone before the SYN+ACK"
-        " comes, and sends no second SYN.",
+        " have the `onset` of a real gate, 2 s, and the tokens of close-probe keep for two epochs"
+        " as there. A user comes once, loads 102 kB and waits for 30 s at most. A cell has the"
+        " share of the users who got all, with the lowest and the highest run, and their mean time."
+        " A forged SYN is a flow whose client is gone before the SYN+ACK comes, and sends no second"
+        " SYN.",
     ]
     for browser in BROWSERS:
         if any(key.startswith(f"{browser}/") for key in runs.declared):
