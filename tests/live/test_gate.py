@@ -122,7 +122,7 @@ def test_a_bad_file_changes_nothing_and_a_good_one_does(lab):
     lab.write(TWO_A_SECOND + "ceiling = 7\n")
     gate.send_signal(signal.SIGHUP)
     lab.until(lambda: "ceiling" in lab.status()["trouble"], "refusing the file")
-    assert ":7: ceiling: 7 is out of range" in lab.status()["trouble"]
+    assert ":7: `ceiling`: 7 is out of range" in lab.status()["trouble"]
     assert refuses(lab), "as before"
     epochs = lab.status()["epochs"]
     lab.write(TWO_A_SECOND.replace("enforce", "observe"))
