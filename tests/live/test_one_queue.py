@@ -42,7 +42,8 @@ def test_what_is_sent_again_stays_in_the_queue_of_its_flow():
         try:
             Queue(lab, Cell("fq_codel", "none", "steady", mbit=0.04))
         except LabError as error:
-            assert "qdisc kind is unknown" in str(error)
+            if "qdisc kind is unknown" not in str(error):
+                raise
             pytest.skip("this kernel has no fq_codel")
         serve = (sys.executable, "-m", "tools.live.page_server", LEFT, str(PORT))
         server = lab.start(lab.left, *serve)
