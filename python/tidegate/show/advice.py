@@ -176,7 +176,7 @@ def _within_limits(
     found: Mapping[tuple[str, str], Sequence[Felt]],
 ) -> list[Setting]:
     """Return those that keep all limits, if others do not and nobody goes unserved for it."""
-    keeping = [each for each in left if not any(True for _ in beyond(each, users))]
+    keeping = [each for each in left if _keeps_limits(each, users)]
     if not keeping or len(keeping) == len(left):
         return []
     for one in keeping:
@@ -188,15 +188,15 @@ def _within_limits(
     return keeping
 
 
-def beyond(setting: Setting, users: Sequence[Users]) -> Iterator[tuple[Users, Measure]]:
-    """Yield the limits that a setting breaks: the last limit of each measure counts."""
-    for each in users:
-        for measure in each.kind.measures:
-            if not measure.limits:
-                continue
-            value = setting.mean(f"{each.prefix}{measure.metric}")
-            if value is None or value > max(measure.limits):
-                yield each, measure
+def _keeps_limits(setting: Setting, users: Sequence[Users]) -> bool:
+    """Tell whether a setting keeps the last limit of each measure; what is not known breaks it."""
+    limited = [
+        (setting.mean(f"{each.prefix}{measure.metric}"), measure.limits)
+        for each in users
+        for measure in each.kind.measures
+        if measure.limits
+    ]
+    return all(value is not None and value <= max(limits) for value, limits in limited)
 
 
 def _told(settings: Sequence[Setting], users: Users) -> bool:

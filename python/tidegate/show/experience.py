@@ -1,12 +1,12 @@
 """What the users of a link feel: for each kind of user the measures, their limits, the least felt.
 
-Limits come from the literature; from what difference on a measure is noticed, and from what
-difference on it harms, was chosen, before any result was looked at.
+The limits are below. From what difference on a measure is noticed, and from what difference on it
+harms, was chosen.
 
-- A page: the mean wait of 3 s, at which half of the visits over mobile networks had ended (Google
-  and SOASTA, 2017), and of 10 s, at which a user turns to something else (Miller, 1968).
-- A call: its mean opinion score (ITU-T G.107), 150 ms one way (ITU-T G.114), and 1 % of its packets
-  (ITU-T G.1010).
+- A page: a load time of 3 s, at which half of the visits over mobile networks had ended (Google
+  DoubleClick, 2016), and of 10 s, the limit of a user's attention (Nielsen, 1993).
+- A call: 150 ms one way (ITU-T G.114), and 1 % of its packets, which cost 3.6 of 93 points of the
+  rating of ITU-T G.107; beside them its mean opinion score by G.107.
 - A video: a start-up delay of 2 s, after which viewers begin to leave (Krishnan and Sitaraman,
   2012), and 1 % of the time in stalls (Dobrian and others, 2011).
 """
