@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -133,6 +133,14 @@ OWN_HOSTS = {
     "blitz": ('"blitz"', ("queue", '{ law = "pushout" }')),
 }
 """Controls that need their own hosts: the transport, and the stage of the port."""
+TAKEN_AWAY = {
+    "the rate stands still": ".rate",
+    "the delay stands still": ".delay",
+    "gate with onset": "",
+}
+"""What is taken away, one at a time, from `tide` where long transfers share a moving satellite:
+the end of the keys that go, or the gate's start, which a real gate delays (`onset`)."""
+TAKEN_FROM = "moving-satellite/greedy/cubic:tide"
 
 
 def controls(link: Link, hosts: str) -> tuple[tuple[str, ...], ...]:
@@ -167,6 +175,22 @@ def cases() -> Iterator[Case]:
                 continue
             key = name(link, load, "own", control)
             yield _case(key, link, load, transport, [(f"port.bottleneck.{stage}", law)])
+    yield from taken_away()
+
+
+def taken_away() -> Iterator[Case]:
+    """Yield `TAKEN_FROM` without each part that may be the cause of what it loses."""
+    moving = next(link for link in LINKS if link.path)
+    transport = '{ tcp = { profile = "linux", control = "cubic" } }'
+    whole = list(_stages(moving, "greedy", ("tide",)))
+    for part, end in TAKEN_AWAY.items():
+        key = f"{TAKEN_FROM}, {part}"
+        if end:
+            still = tuple(each for each in moving.path if not each[0].endswith(end))
+            yield _case(key, replace(moving, path=still), "greedy", transport, whole)
+        else:
+            gate = ("port.bottleneck.gate", '{ law = "tide", onset = "2s" }')
+            yield _case(key, moving, "greedy", transport, [gate])
 
 
 def _stages(link: Link, load: str, stages: tuple[str, ...]) -> Iterator[Setting]:

@@ -16,6 +16,8 @@ from tidegate.studies.today.cases import (
     LINKS,
     LOADS,
     OWN_HOSTS,
+    TAKEN_AWAY,
+    TAKEN_FROM,
     controls,
     name,
 )
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 
 IN_TIME_S = 10.0
 """A session or a page that takes longer counts as failed."""
+
+TAKEN_HEAD = ("changed", "in time %", "median s")
 
 
 @dataclass(frozen=True)
@@ -96,6 +100,8 @@ def pages(runs: Runs) -> dict[str, bytes]:
             lines += [_fitted(), ""]
         for load, says in LOADS.items():
             lines += [f"### {load}: {says}", "", *_table(found, link, load), ""]
+            if TAKEN_FROM.startswith(name(link, load, "cubic", "")):
+                lines += _taken_away(found)
     pictures = {"pictures/in-time.png": _picture(found)} if found else {}
     return {"REPORT.md": "\n".join(lines).encode(), **pictures}
 
@@ -147,6 +153,19 @@ def _table(found: dict[str, list[Served]], link: Link, load: str) -> list[str]:
             delay = f"{_mean(got, 'delay_ms'):.0f}"
             lines.append((hosts, control, in_brackets(got), *times, *shares, delay))
     return table(head, lines)
+
+
+def _taken_away(found: dict[str, list[Served]]) -> list[str]:
+    """Return what `tide` serves where it loses, whole and without each possible cause."""
+    keys = {"nothing": TAKEN_FROM, **{part: f"{TAKEN_FROM}, {part}" for part in TAKEN_AWAY}}
+    rows = [
+        (part, in_brackets(found[key]), _seconds(_mean(found[key], "median_s")))
+        for part, key in keys.items()
+        if key in found
+    ]
+    if len(rows) < 2:
+        return []
+    return ["`tide` there, with one thing changed:", "", *table(TAKEN_HEAD, rows), ""]
 
 
 def _mean(runs: list[Served], measure: str) -> float:
