@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 from tidegate.errors import UsageError
 from tidegate.scenario import toml
 from tidegate.scenario.overrides import default_port
+from tidegate.show.alike import identical
 from tidegate.show.measures import centre, others
-from tidegate.show.ranking import identical
+from tidegate.show.recommendation import taken
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -63,52 +64,30 @@ def after_flows(found: Recorded, file: str) -> str:
 
 def after(comparison: GridResult, file: str, tables: Mapping[str, Any]) -> str:
     """Return one sentence and a command; `tables` is the document as written."""
-    best = max(comparison.averages, key=_completed)
-    label = next(iter(best["settings"].values()))
     poisson = [name for name, each in tables.get("traffic", {}).items() if _is_poisson(each)]
-    short = 1.0 - (best["completed_share"]["mean"] or 0.0)
-    if [*best["settings"]] == ["gate"] and short > OVERLOAD and len(poisson) == 1:
-        rate = _round(_completed(best) * 0.8)
-        if label == "none" and not _most(comparison, best):
-            return _more_seeds(comparison)
-        if label == "none":
-            tried = {row["settings"]["gate"] for row in comparison.averages}
-            while f"fixed-rate:{rate:g}" in tried:
-                rate = _round(rate / 2)
-            change = f"--gate {shlex.quote(f'none,fixed-rate:{rate:g}')}"
-            why = "Try next a rate below what the link completes. No control completes more than"
-            why += f" none{_quicker(comparison)}:"
-            return f"{why} {program()} compare {shlex.quote(file)} {change}"
-        gates = f"none,{label}"
-        load = f"traffic.{poisson[0]}.arrivals.poisson={rate:g}/s"
-        change = f"--gate {shlex.quote(gates)} --set {shlex.quote(load)}"
-        why = f"Try next {label} on a link that is not overloaded:"
+    best = next(iter(taken(comparison)), None)
+    if best is None or [*best["settings"]] != ["gate"] or len(poisson) != 1:
+        return _more_seeds(comparison)
+    if 1.0 - (best["completed_share"]["mean"] or 0.0) <= OVERLOAD:
+        return _more_seeds(comparison)
+    label, rate = best["settings"]["gate"], _round(_completed(best) * 0.8)
+    if label == "none":
+        tried = {row["settings"]["gate"] for row in comparison.averages}
+        while f"fixed-rate:{rate:g}" in tried:
+            rate = _round(rate / 2)
+        change = f"--gate {shlex.quote(f'none,fixed-rate:{rate:g}')}"
+        why = "Try next a rate below what the link completes:"
         return f"{why} {program()} compare {shlex.quote(file)} {change}"
-    return _more_seeds(comparison)
-
-
-def _most(comparison: GridResult, best: Mapping[str, Any]) -> bool:
-    """Tell whether no other setting completes more in the mean, sure or not."""
-    mean = best["completed_per_s"]["mean"]
-    return all(row["completed_per_s"]["mean"] <= mean for row in comparison.averages)
+    gates = f"none,{label}"
+    load = f"traffic.{poisson[0]}.arrivals.poisson={rate:g}/s"
+    change = f"--gate {shlex.quote(gates)} --set {shlex.quote(load)}"
+    why = f"Try next {label} on a link that is not overloaded:"
+    return f"{why} {program()} compare {shlex.quote(file)} {change}"
 
 
 def _more_seeds(comparison: GridResult) -> str:
     seeds = max(2 * len(comparison.subject.seeds), 10)
     return f"Try next more seeds: the same command with --seeds {seeds}"
-
-
-def _quicker(comparison: GridResult) -> str:
-    """Return which control completes less and has a shorter mean FCT than none, if one does."""
-    times = {next(iter(row["settings"].values())): row["fct_mean_s"] for row in comparison.averages}
-    none = times.pop("none", {"mean": None})["mean"]
-    known = {label: time["mean"] for label, time in times.items() if time["mean"] is not None}
-    if none is None or not known:
-        return ""
-    label = min(known, key=known.__getitem__)
-    if known[label] > 0.9 * none:
-        return ""
-    return f"; the mean FCT under {label} is {known[label]:.3g} s in place of {none:.3g} s"
 
 
 def alike(comparison: GridResult) -> list[str]:

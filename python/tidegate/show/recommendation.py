@@ -8,8 +8,8 @@ from tidegate.grid.axes import SPEAKING, named
 from tidegate.grid.grid_result import warnings_of
 from tidegate.results.statistics import interval, metrics, same_flows
 from tidegate.show.advice import FEWEST, Setting, advise, sooner, users_of
+from tidegate.show.alike import loads
 from tidegate.show.measures import centre, endless, flows_in_words, shown
-from tidegate.show.ranking import loads
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -44,6 +44,27 @@ def recommendation(done: GridResult) -> str:
 
 def _of(done: GridResult, group: Sequence[Row]) -> str:
     """Return the recommendation among settings that met the same flows."""
+    found, settings, paired = _advice(done, group)
+    text = in_words(found, settings, _basis(done, group), paired=paired)
+    if _warned(done, group, _taken(found, group)):
+        text += f" Mind the warnings of {_either(found.taken)}."
+    return text
+
+
+def taken(done: GridResult) -> list[Row]:
+    """Return the settings recommended of those that all met the same flows; empty: none is."""
+    if len(done.subject.seeds) < 2 or any(len(group) < len(done.averages) for group in loads(done)):
+        return []
+    return _taken(_advice(done, done.averages)[0], done.averages)
+
+
+def _taken(found: Advice, group: Sequence[Row]) -> list[Row]:
+    shared, names = _shared(group), [setting.name for setting in found.taken]
+    return [row for row in group if _name(row, shared) in names]
+
+
+def _advice(done: GridResult, group: Sequence[Row]) -> tuple[Advice, list[Setting], bool]:
+    """Return which of these settings to take, all of them, and whether each seed has its flows."""
     shared = _shared(group)
     runs = {_name(row, shared): _runs(done, row) for row in group}
     first = next(iter(runs.values()))
@@ -53,22 +74,21 @@ def _of(done: GridResult, group: Sequence[Row]) -> str:
     ]
     measured = [run for setting in settings for run in setting.runs.values()]
     users = users_of(done.subject.classes, done.subject.port, measured)
-    found = advise(settings, users, paired=paired)
-    text = in_words(found, settings, _basis(done, group), paired=paired)
-    names = [setting.name for setting in found.taken]
-    if _warned(done, group, [row for row in group if _name(row, shared) in names]):
-        text += f" Mind the warnings of {_either(found.taken)}."
-    return text
+    return advise(settings, users, paired=paired), settings, paired
 
 
 def in_words(found: Advice, settings: Sequence[Setting], basis: str, *, paired: bool) -> str:
     """Return the advice about some settings as a line of text."""
     unknown = "".join(f" {_too_few(each, settings)}" for each in found.unknown)
     if not found.taken or found.against is None:
-        return f"No recommendation: {_why_none(found)} ({basis}).{unknown}"
+        return f"No recommendation: {_why_none(found)}. Basis: {basis}.{unknown}"
     one, other = found.taken[0], found.against
-    better = "; for ".join(_said(each, one, other) for each in found.felt if each.better)
-    text = f"Recommended: {_either(found.taken)}, better for {better} ({basis})."
+    better: dict[str, list[str]] = {}
+    for felt in found.felt:
+        if felt.better:
+            better.setdefault(felt.users.name, []).append(_felt(felt, one, other))
+    gains = "; for ".join(f"{users}: {', '.join(each)}" for users, each in better.items())
+    text = f"Recommended: {_either(found.taken)}, better for {gains}. Basis: {basis}."
     worse: dict[str, str] = {}
     for price in found.price:
         worse.setdefault(price.felt.users.name, _said(price.felt, one, price.than))
@@ -90,9 +110,13 @@ def _why_none(found: Advice) -> str:
 
 
 def _said(felt: Felt, one: Setting, other: Setting) -> str:
+    """Return who feels what, with the values under both settings."""
+    return f"{felt.users.name}: {_felt(felt, one, other)}"
+
+
+def _felt(felt: Felt, one: Setting, other: Setting) -> str:
     """Return what users feel, with the values under both settings."""
-    values = f"{_value(felt, one)}, {other.name} {_value(felt, other)}"
-    return f"{felt.users.name}: {felt.measure.words} {values}"
+    return f"{felt.measure.words} {_value(felt, one)} ({other.name} {_value(felt, other)})"
 
 
 def _value(felt: Felt, setting: Setting) -> str:

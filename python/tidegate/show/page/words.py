@@ -6,17 +6,14 @@ import re
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from tidegate.grid.axes import named
 from tidegate.show.hints import alike, fullest
 from tidegate.show.measures import endless, flows_in_words, shown
-from tidegate.show.ranking import goals, loads, winner
 from tidegate.show.recommendation import recommendation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from tidegate.grid.grid_result import GridResult
-    from tidegate.show.ranking import Goal, Winner
 
     Value = Mapping[str, float | None]
 
@@ -35,8 +32,6 @@ TOLD_OF_ENDLESS = (
 """The same of flows without end."""
 LINES = 6
 """Controls that have a line each."""
-MOST = 20
-"""Loads that have a line each."""
 
 
 def paragraphs(texts: Iterable[str]) -> str:
@@ -54,7 +49,7 @@ def _kept(text: str) -> str:
 
 
 def of_comparison(done: GridResult, labels: Sequence[str]) -> str:
-    """Return the results of a comparison: each control, the best ones, the differences."""
+    """Return the results of a comparison: each control, what to take, the differences."""
     subject, averages = done.subject, done.averages
     seeds = len(subject.seeds)
     first = averages[0]
@@ -78,9 +73,7 @@ def of_comparison(done: GridResult, labels: Sequence[str]) -> str:
         return texts
     taken = f"<b>{escape(recommendation(done))}</b>"
     full = escape(fullest(done) or "")
-    return texts + paragraphs(
-        [taken, full, _best(done), *map(escape, alike(done)), _certain(done, labels)]
-    )
+    return texts + paragraphs([taken, full, *map(escape, alike(done)), _certain(done, labels)])
 
 
 def _offered(row: Mapping[str, Any]) -> str:
@@ -158,30 +151,6 @@ def _loaded(row: Mapping[str, Any], prefix: str) -> str:
     )
 
 
-def _best(done: GridResult) -> str:
-    """Return which settings are best and by what, if all met the same load."""
-    if not done.same_flows and any(key.startswith("traffic.") for key in done.subject.axes):
-        return "The settings did not meet the same flows: none of them is named the best."
-    found = [(goal, winner(done, done.averages, goal)) for goal in goals(done)]
-    texts = [f"{goal.words}: {_won(best, goal)}" for goal, best in found if best]
-    if not texts:
-        return ""
-    served = " The mean FCT covers served sessions only: read it together with the share served."
-    return f"On average, {'; '.join(texts)}.{'' if endless(done.averages) else served}"
-
-
-def _won(found: Winner, goal: Goal) -> str:
-    """Return the best setting with its value, and which others are as good."""
-    names = " and ".join(_b(named(row["settings"])) for row in (found.best, *found.equal))
-    text = f"{names}, {shown(found.best[goal.metric], goal.scale)} {goal.unit}".rstrip()
-    if found.near is None:
-        return text
-    if found.near:
-        near = " and ".join(_b(named(row["settings"])) for row in found.near[:LINES])
-        return f"{text} (not significantly better than {near})"
-    return text
-
-
 def _certain(done: GridResult, labels: Sequence[str]) -> str:
     """Return the significant differences from the first control, and how many are not."""
     if len(done.subject.seeds) < 2:
@@ -241,7 +210,7 @@ def of_run(summary: Mapping[str, Any]) -> str:
 
 
 def of_sweep(done: GridResult) -> str:
-    """Return the results of a sweep: its size, and the best setting under each load."""
+    """Return the results of a sweep: its size, and what to take under each load."""
     subject = done.subject
     axes = ", ".join(f"{escape(key)} ({len(values)})" for key, values in subject.axes.items())
     texts = [
@@ -249,35 +218,5 @@ def of_sweep(done: GridResult) -> str:
         f" complete, {len(subject.seeds)} seeds for each setting."
         f" Means are over {subject.warmup_s:g} to {subject.duration_s:g} s."
     ]
-    return paragraphs(texts) + _winners(done)
-
-
-def _winners(done: GridResult) -> str:
-    """Return the best settings, load by load: settings under different loads have no winner."""
-    groups = loads(done)
-    lines = []
-    for group in groups:
-        texts = [
-            f"{goal.words}: {_won(best, goal)}"
-            for goal in goals(done)
-            if (best := winner(done, group, goal))
-        ]
-        if texts:
-            lines.append(f"{_load(group, done)}{'; '.join(texts)}.")
-    if not lines:
-        return paragraphs(["No two settings met the same flows: none is named the best."])
-    more = f" The first {MOST} loads of {len(lines)}:" if len(lines) > MOST else ""
-    head = "On average over the seeds, among settings that met the same flows:"
-    return paragraphs([head + more]) + _listed(lines[:MOST])
-
-
-def _load(group: Sequence[Mapping[str, Any]], done: GridResult) -> str:
-    """Return what the settings of one load have in common, if there are other loads."""
-    if len(group) == len(done.averages):
-        return ""
-    shared = {
-        key: value
-        for key, value in group[0]["settings"].items()
-        if all(row["settings"][key] == value for row in group)
-    }
-    return f"At {escape(', '.join(f'{key} = {value}' for key, value in shared.items()))}, "
+    lines = escape(recommendation(done)).splitlines()
+    return paragraphs(texts) + (paragraphs(lines) if len(lines) == 1 else _listed(lines))
