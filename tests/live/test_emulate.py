@@ -36,7 +36,7 @@ access = {{ rate = "1Gbit", delay = "1ms" }}
 bottleneck = {{ rate = "10Mbit", delay = "18ms", buffer = "100packets" }}
 {port}
 [traffic.web]
-direction = "{direction}"
+opens = "{opens}"
 arrivals = {arrivals}
 size = "{size}"
 transport = {{ tcp = {{ profile = "linux" }} }}
@@ -55,9 +55,9 @@ def lab():
         yield lab
 
 
-def scenario(lab, *, seconds=3, direction="upload", arrivals, size, port=""):
+def scenario(lab, *, seconds=3, opens="sender", arrivals, size, port=""):
     path = lab.folder / "scenario.toml"
-    said = {"seconds": seconds, "direction": direction, "arrivals": arrivals}
+    said = {"seconds": seconds, "opens": opens, "arrivals": arrivals}
     path.write_text(LINK.format(**said, size=size, port=port))
     return path
 
@@ -72,12 +72,12 @@ ONE = '{ at = ["100ms"] }'
 
 # 1 MB at 10 Mbit/s, of which 1448 of 1500 bytes are payload, take 0.829 s, and a handshake of 40 ms
 # and the way of the data come on top: no real link of that rate is faster.
-@pytest.mark.parametrize("direction", ["upload", "download"])
-def test_a_flow_takes_what_the_link_needs(lab, direction):
-    file = scenario(lab, direction=direction, arrivals=ONE, size="1MB")
+@pytest.mark.parametrize("opens", ["sender", "receiver"])
+def test_a_flow_takes_what_the_link_needs(lab, opens):
+    file = scenario(lab, opens=opens, arrivals=ONE, size="1MB")
     link = lab.link(file)
     table = lab.folder / "flows.csv"
-    lab.traffic(file, table, download=direction == "download")
+    lab.traffic(file, table, download=opens == "receiver")
     there, back = link.report()
     [flow] = rows(table)
     assert float(flow["fct_s"]) > 0.829 + 0.04 + 0.02
@@ -161,7 +161,7 @@ def test_what_is_wrong_is_said(lab, options, said):
 
 
 def test_a_client_without_a_server_says_so(lab):
-    file = scenario(lab, arrivals=ONE, size="1kB", seconds=1, direction="download")
+    file = scenario(lab, arrivals=ONE, size="1kB", seconds=1, opens="receiver")
     lab.link(file)
     with pytest.raises(subprocess.CalledProcessError):
         subprocess.run(
@@ -258,9 +258,7 @@ def test_the_report_is_json_and_text(lab):
 def behind(folder, *command, settings=(), json=False):
     """Run a command behind a link of 10 Mbit/s and 40 ms; also return its namespace's name."""
     file = folder / "link.toml"
-    file.write_text(
-        LINK.format(seconds=30, direction="download", arrivals=ONE, size="1kB", port="")
-    )
+    file.write_text(LINK.format(seconds=30, opens="receiver", arrivals=ONE, size="1kB", port=""))
     options = [word for setting in settings for word in ("--set", setting)]
     options += ["--json"] * json
     arguments = [program(), "emulate", file, *options, "--", *command]

@@ -56,7 +56,7 @@ def test_keys_are_read_back_by_tomllib(parts):
     ],
 )
 def test_shorthands_of_gates(text, gate):
-    (cell,) = overrides.law_cells("gate", [text], "bottleneck", PLAIN)
+    (cell,) = overrides.law_cells("gate", [text], ["bottleneck"], PLAIN)
     ((key, value),) = cell.settings
     assert key == "port.bottleneck.gate"
     assert tomllib.loads(f"gate = {value}")["gate"] == gate
@@ -67,7 +67,7 @@ def test_a_law_of_ones_own_goes_by_its_plain_name():
     """As `python:NAME`, with settings too; a name that the native module also has says nothing."""
 
     def cell(stage, text, *own):
-        return overrides.law_cells(stage, [text], "bottleneck", PLAIN, own)[0]
+        return overrides.law_cells(stage, [text], ["bottleneck"], PLAIN, own)[0]
 
     assert cell("gate", "mine", "mine").settings == cell("gate", "python:mine").settings
     limited = cell("gate", "mine:limiter=counter", "mine")
@@ -83,7 +83,7 @@ def test_a_law_of_ones_own_goes_by_its_plain_name():
 
 def test_an_argument_that_a_law_has_no_place_for_is_refused():
     with pytest.raises(UsageError, match="close-probe:5"):
-        overrides.law_cells("gate", ["close-probe:5"], "bottleneck", PLAIN)
+        overrides.law_cells("gate", ["close-probe:5"], ["bottleneck"], PLAIN)
 
 
 PORT = """
@@ -95,7 +95,7 @@ queue = { law = "red", min_th = 5, max_th = 15 }
 
 def laws(stage, asked, *settings):
     document = scenario.read(PORT).having(*settings)
-    cells = overrides.law_cells(stage, asked, "b", document)
+    cells = overrides.law_cells(stage, asked, ["b"], document)
     return [tomllib.loads(f"law = {cell.settings[0][1]}")["law"] for cell in cells]
 
 
@@ -163,7 +163,7 @@ beta = 0.2
 
 
 def test_names_of_ports_are_quoted():
-    (cell,) = overrides.law_cells("gate", ["none"], "bottleneck.reverse", PLAIN)
+    (cell,) = overrides.law_cells("gate", ["none"], ["bottleneck.reverse"], PLAIN)
     assert cell.settings[0][0] == 'port."bottleneck.reverse".gate'
 
 

@@ -144,7 +144,7 @@ def gated(
 
     With the name of a hook, the gate is there, and the time of its programs is counted.
     """
-    directions = {each.get("direction", "upload") for each in traffic.values()}
+    openers = {each.get("opens", "sender") for each in traffic.values()}
     # where the cost is measured the processor is to be busy
     with Lab(late_ms=None if cost_at else LATE_MS) as lab:
         # behind the gate nothing waits
@@ -155,7 +155,7 @@ def gated(
         if cost_at:
             put_empty(lab, cost_at)
         parts = [(name,) for name in traffic]
-        lab.parts(path, table, parts, download="download" in directions, seed=seed)
+        lab.parts(path, table, parts, download="receiver" in openers, seed=seed)
         again = lab.sent_again(lab.left)
         status, cost = lab.status(), mean_times(lab) if cost_at else {}
         epochs = [json.loads(line) for line in lab.log.read_text(encoding="utf-8").splitlines()]
@@ -171,7 +171,7 @@ def link(_: Wanted) -> None:
     heads = ("IP, reached", "goodput", "delay asked", "p50", "p95", "one core")
     print(f"{'asked':>14}" + "".join(f"{head:>13}" for head in heads))
     for mbit in (10, 100, 1000):
-        traffic = {"bulk": endless(2, "upload")}
+        traffic = {"bulk": endless(2, "sender")}
         scenario = document(8, traffic, rate=f"{mbit}Mbit", delay="5ms", buffer="50ms")
         with Lab() as lab:
             path, table = lab.write(scenario)
@@ -201,7 +201,7 @@ for _ in range(200):
 def round_trips() -> tuple[float, float]:
     """Connect through a link of 20 ms each way; return p50 and p95 in ms."""
     with Lab() as lab:
-        scenario = document(60, {"bulk": endless(1, "upload")}, rate="1Gbit", delay="20ms")
+        scenario = document(60, {"bulk": endless(1, "sender")}, rate="1Gbit", delay="20ms")
         lab.link(lab.write(scenario)[0])
         lab.serve(lab.right, f"{RIGHT}:{PORT}")
         printed = lab.within(lab.left, sys.executable, "-c", ROUND_TRIPS).split()
@@ -220,7 +220,7 @@ def cost(_: Wanted) -> None:
     print("\ncost: programs by their run-time counter, two uploads without end for 8 s; an empty")
     print("program at the same hook says what counting takes\n")
     wide = "shape = '900Mbit'\nshape_buffer = '4MB'\n"
-    bulk = {"bulk": endless(2, "upload")}
+    bulk = {"bulk": endless(2, "sender")}
     with counting_time():
         for (name, control), hook in product(CONTROLS.items(), hooks()):
             found = gated(control, bulk, 8, shape=wide, cost_at=hook)
@@ -330,14 +330,14 @@ def light(wanted: Wanted) -> None:
 
 def flood(wanted: Wanted) -> None:
     """Send many SYNs from invented addresses, along with honest sessions."""
-    honest = {**pages(20, "upload"), "size": "5kB"}
+    honest = {**pages(20, "sender"), "size": "5kB"}
     what = "20 honest sessions/s of 5 kB and 2 long flows"
-    flooded(wanted, FLOOD, what, {"pages": honest, "bulk": endless(2, "upload")})
+    flooded(wanted, FLOOD, what, {"pages": honest, "bulk": endless(2, "sender")})
 
 
 def small_flood(wanted: Wanted) -> None:
     """Send fewer SYNs than an alarm takes, along with three quarters of what the link carries."""
-    flooded(wanted, SMALL_FLOOD, "85 honest sessions/s of 10 kB", {"pages": pages(85, "upload")})
+    flooded(wanted, SMALL_FLOOD, "85 honest sessions/s of 10 kB", {"pages": pages(85, "sender")})
 
 
 def flooded(wanted: Wanted, syns: int, what: str, honest: dict[str, Any]) -> None:

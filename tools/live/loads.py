@@ -31,20 +31,20 @@ def document(
     return {**scenario, "port": {"bottleneck": port}} if port else scenario
 
 
-def pages(rate: float, direction: str = "download") -> dict[str, Any]:
+def pages(rate: float, opens: str = "receiver") -> dict[str, Any]:
     """Return sessions of 10 kB (Pareto 1.5), `rate` a second."""
     return {
-        "direction": direction,
+        "opens": opens,
         "arrivals": {"poisson": f"{rate}/s"},
         "size": {"pareto": {"mean": "10kB", "shape": 1.5}},
         "transport": HOST,
     }
 
 
-def endless(count: int, direction: str = "download") -> dict[str, Any]:
+def endless(count: int, opens: str = "receiver") -> dict[str, Any]:
     """Return flows without end."""
     return {
-        "direction": direction,
+        "opens": opens,
         "arrivals": {"uniform": count, "within": "1s"},
         "size": "unlimited",
         "transport": HOST,

@@ -52,7 +52,7 @@ def _case(
 def cases() -> list[Case]:
     """Return what is run: over 10 Mbit/s, RTT 40 ms, 100 packets of buffer."""
     found = []
-    crowd = loads.pages(170, "upload")
+    crowd = loads.pages(170, "sender")
     for control in CONTROLS:
         tcp = {"transport": {"tcp": {"profile": "linux-6.18", "control": control}}}
         for name, size, seconds in (

@@ -32,7 +32,7 @@ from tools.live.measure import Flow, simulate
 from tools.live.page_users import DOCUMENT, OBJECT, OBJECTS, NoRoom, Plan, Run, Streams
 
 ROOT = Path(__file__).parents[2]
-CROWDS = [figures.crowd(), *light.LOADS.values(), {"pages": loads.pages(20, "upload")}]
+CROWDS = [figures.crowd(), *light.LOADS.values(), {"pages": loads.pages(20, "sender")}]
 DOCUMENTS = [
     *(case.document for case in validate.cases()),
     *(cell.document() for cell in alone.cells("cubic")),
@@ -60,7 +60,7 @@ def test_one_host_at_either_end(said: dict[str, Any]) -> None:
 # A timer of 1 s, of 250 ticks, is looked at every 32 ms (kernel/time/timer.c): SYNs that were lost
 # come again at instants that are so far apart, by the clock of the one host, whenever they started.
 def test_its_timers_fire_together() -> None:
-    pages = {**loads.pages(200, "upload"), "size": "1kB"}
+    pages = {**loads.pages(200, "sender"), "size": "1kB"}
     said = loads.document(4, {"pages": pages}, buffer="3000B")
     flows, _ = simulate(said, 1, {"topology.dumbbell.bottleneck.loss": 0.9})
     retried = [flow.admitted for flow in flows if flow.admitted > flow.start + 0.5]

@@ -6,6 +6,7 @@
 pub(crate) mod amount;
 pub(crate) mod bound;
 pub(crate) mod free;
+pub(crate) mod guests;
 pub(crate) mod impairments;
 mod loss;
 mod named;
@@ -27,7 +28,7 @@ use crate::registry::control::TransportDoc;
 use crate::registry::law::Gate;
 use crate::registry::law::filter::FilterLaw;
 use crate::registry::law::stamp::StampLaw;
-use crate::scenario::{Direction, Loss, Misbehaviour, Reorder, Shared};
+use crate::scenario::{Direction, End, Loss, Misbehaviour, Reorder, Shared, Side};
 
 keys! {
     /// A tidegate scenario.
@@ -41,7 +42,8 @@ keys! {
     topology: Topology = required "Nodes and links";
     route: Vec<free::RouteDoc> = { Vec::new() } quiet "Routes that replace shortest paths";
     port: Named<PortDoc> = { Named::default() } "Control at output ports, by the port's name";
-    traffic: Named<ClassDoc> = required "Traffic classes by name; at least one";
+    guests: Option<guests::GuestsDoc> = none "People who use the network; what they do becomes traffic classes";
+    traffic: Named<ClassDoc> = { Named::default() } "Traffic classes by name; at least one, or guests";
     change: Vec<ChangeDoc> = { Vec::new() } quiet "Changes while the scenario runs";
     variant: Named<Named<Anything>> = { Named::default() } hidden "Variants to compare: for each, by name, the settings that make it up";
     sweep: Named<Anything> = { Named::default() } hidden "A grid to sweep: `seeds`, and for each key, quoted or dotted, the list of its values";
@@ -65,9 +67,10 @@ keys! {
     /// Ports: `bottleneck` (left to right), `access.source1` (towards left),
     /// `access.sink1` (towards sink1), and each with `.reverse` for the other way.
     "Dumbbell" as pub(crate) Dumbbell = "a table, as in { pairs = 10, access = { ... }, bottleneck = { ... } }":
-    pairs: u32 = 10 [1 to 20000] "Number of host pairs" + "Each flow draws one.";
+    pairs: Option<u32> = none [1 to 20000] "Number of host pairs; default 10, or one for each guest" + "Each flow draws one; those of a guest have his.";
     access: Access = required "Link of each host to its router, the same in both directions";
     bottleneck: Link = required "Link between the routers, the same in both directions but for `reverse`";
+    users: Side = { Side::Right } quiet "On which side of the bottleneck the users are: downloads go there, uploads come from there; default right";
 }
 
 keys! {
@@ -79,7 +82,8 @@ keys! {
     "Tandem" as pub(crate) Tandem = "a table, as in { links = [{ ... }, { ... }], access = { ... } }":
     links: Vec<Link> = required "Links between the routers, in order, each the same in both directions but for `reverse`; 1 to 1000";
     access: Access = required "Link of each host to its router, the same in both directions";
-    pairs: u32 = 1 [1 to 20000] "Number of sending and of receiving hosts at each router";
+    pairs: Option<u32> = none [1 to 20000] "Number of sending and of receiving hosts at each router; default 1, or one for each guest";
+    users: Side = { Side::Right } quiet "At which end of the row the users are: downloads go there, uploads come from there, unless `from` and `to` of a class say otherwise; default right";
 }
 
 keys! {
@@ -131,14 +135,16 @@ keys! {
     limit: Option<u32> = none [from 1] "For `flows`: how many are replayed, the first to start; default: all";
     only: Option<Direction> = none "For `flows`: only those of this direction; default: all";
     transport: TransportDoc = { TransportDoc::default() } "Transport; default tcp with the profile rfc";
-    direction: Option<Direction> = none "Which end opens the connection: the one that sends the data (upload, the default) or the one that receives it" + "With `flows`, data of this direction goes from `from` to `to`, and data of the other direction goes back; default there: the direction with the most bytes.";
+    direction: Option<Direction> = none "Which way the data goes: to the users (download) or from them (upload); default: from left to right, or from `from` to `to`" + "Among links that are spelled out `from` and `to` say the way of the data, and `direction` at which of the two the users are. With `flows` each flow of a table with such a column has its own, and there the default is the direction with the most bytes.";
+    opens: Option<End> = none "Which end opens the connection: the sender or the receiver of the data; default: the users' end where `direction` is written, else the sender";
     patience: Option<Time> = none [above "0s"] "How long a user waits before giving up; default: without limit" + "With `video`: how long a start or a stall may last. With `pages`: how long a page may take.";
     clients: Option<u32> = none [1 to 1000] "How many clients (addresses) the flows, users or viewers of the class share in turn; default: each has an address of its own" + "For gates that admit clients.";
+    people: Option<guests::PeopleDoc> = none "The people whose flows these are, in turn, each with one address and one pair of hosts in all classes; default: each flow, user or viewer is somebody else";
     opaque_share: f64 = 0 [0 to 1] "Share of flows whose transport headers routers cannot read";
     receiver: Option<Misbehaviour> = none "How the receivers misbehave; default: they do as TCP says";
     stop: Option<Time> = none [above "0s"] "When flows of unlimited size have no more to send; default: never";
-    from: Option<free::Names> = none "In a tandem, the router whose hosts send; default the first" + "Among links that are spelled out, the node that sends, or a list of them.";
-    to: Option<free::Names> = none "In a tandem, the router whose hosts receive; default the last" + "Among links that are spelled out, the node that receives, or a list of them: as long as that of `from`, or one of the two has one name.";
+    from: Option<free::Names> = none "In a tandem, the router whose hosts send; default the first, of data that goes to the left the last" + "Among links that are spelled out, the node that sends, or a list of them.";
+    to: Option<free::Names> = none "In a tandem, the router whose hosts receive; default the last, of data that goes to the left the first" + "Among links that are spelled out, the node that receives, or a list of them: as long as that of `from`, or one of the two has one name.";
 }
 
 keys! {

@@ -15,7 +15,7 @@ use rand::{Rng, RngExt as _, SeedableRng as _, distr::OpenClosed01};
 pub use rand_pcg::Pcg64;
 use tidegate_core::units::Time;
 
-use crate::scenario::{Class, Course, Direction, FlowSize, Shape};
+use crate::scenario::{Class, Course, Direction, End, FlowSize, People, Shape};
 use arrivals::Starts;
 pub use pages::{Object, Page};
 
@@ -55,11 +55,13 @@ pub struct FlowDraw {
     pub size: Option<u64>,
     /// Index of its pair of hosts in the class.
     pub pair: usize,
+    /// The number of the person whose flow it is, from 0, where the class says how many there are.
+    pub person: Option<u32>,
     /// Whether data goes from the second host of the pair to the first: a replayed flow whose
     /// direction is opposite to that of its class.
     pub turned: bool,
     /// Which end opens the connection.
-    pub direction: Direction,
+    pub opens: End,
     /// Whether its transport headers are unreadable for routers.
     pub opaque: bool,
 }
@@ -72,8 +74,12 @@ pub struct ClassDraws {
     /// Whether flows are connections of users who load pages: their size is not drawn.
     pages: bool,
     direction: Direction,
+    opens: End,
     pairs: u32,
     pair: Pcg64,
+    /// The people of the class in the order of their flows, and how many flows there were.
+    people: Vec<u32>,
+    flows: usize,
     opaque_share: f64,
     opaque: Pcg64,
 }
@@ -88,8 +94,11 @@ impl ClassDraws {
             sizes: Sizes { size: class.size.clone(), most, random: named("size") },
             pages: class.pages().is_some(),
             direction: class.direction,
+            opens: class.opens,
             pairs: u32::try_from(class.pairs.len()).unwrap_or(u32::MAX).max(1),
             pair: named("pair"),
+            people: class.people.as_ref().map_or_else(Vec::new, |people| order(seed, people)),
+            flows: 0,
             opaque_share: class.opaque_share,
             opaque: named("opaque"),
         }
@@ -98,20 +107,34 @@ impl ClassDraws {
     /// The next flow; none after the last. A process without a `stop` is endless.
     pub fn next_flow(&mut self) -> Option<FlowDraw> {
         let start = self.starts.next_start()?;
-        let (size, direction) = match self.starts.recorded() {
-            Some(flow) => (Some(flow.size.clamp(1, self.sizes.most)), flow.direction),
-            None if self.pages => (None, self.direction),
-            None => (self.sizes.draw(start), self.direction),
+        let (size, direction, opens) = match self.starts.recorded() {
+            Some(flow) => (Some(flow.size.clamp(1, self.sizes.most)), flow.direction, flow.opens),
+            None if self.pages => (None, self.direction, self.opens),
+            None => (self.sizes.draw(start), self.direction, self.opens),
         };
+        let pair = self.pair.random_range(0..self.pairs) as usize;
+        let person = self.people.get(self.flows % self.people.len().max(1)).copied();
+        self.flows += 1;
         Some(FlowDraw {
             start,
             size,
-            direction,
+            opens,
             turned: direction != self.direction,
-            pair: self.pair.random_range(0..self.pairs) as usize,
+            pair: person.map_or(pair, |person| (person % self.pairs) as usize),
+            person,
             opaque: self.opaque.random::<f64>() < self.opaque_share,
         })
     }
+}
+
+/// The people of a class in an order that is drawn evenly from all orders (Fisher and Yates).
+fn order(seed: u64, people: &People) -> Vec<u32> {
+    let mut random = stream(seed, &people.order, "people");
+    let mut order: Vec<u32> = (0..people.of).collect();
+    for last in (1..order.len()).rev() {
+        order.swap(last, random.random_range(0..=last as u32) as usize);
+    }
+    order
 }
 
 /// The sizes of a class's flows.

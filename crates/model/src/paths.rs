@@ -6,7 +6,7 @@ use tidegate_core::law::session::Opener;
 use tidegate_core::units::Time;
 
 use crate::route::Routes;
-use crate::scenario::{Arrivals, Class, Direction, Network, PacketKind, Transport};
+use crate::scenario::{Arrivals, Class, Direction, End, Network, PacketKind, Transport};
 
 /// The ports that the sessions of one class and direction cross.
 #[derive(Clone, Debug, Default)]
@@ -37,8 +37,8 @@ pub(crate) fn of(network: &Network, traffic: &[Class]) -> Vec<Path> {
     let routes = Routes::of(network);
     let mut paths = Vec::new();
     for (place, class) in traffic.iter().enumerate() {
-        for direction in directions(class) {
-            paths.push(path(network, &routes, class, place, direction));
+        for way in ways(class) {
+            paths.push(path(network, &routes, class, place, way));
         }
     }
     paths
@@ -81,12 +81,15 @@ pub(crate) fn round_trips(network: &Network, traffic: &[Class]) -> Vec<RoundTrip
     found
 }
 
-/// The directions of a class's sessions.
-fn directions(class: &Class) -> Vec<Direction> {
-    let Arrivals::Replayed(flows) = &class.arrivals else { return vec![class.direction] };
+/// The directions of a class's sessions, and the ends that open them.
+fn ways(class: &Class) -> Vec<(Direction, End)> {
+    let Arrivals::Replayed(flows) = &class.arrivals else {
+        return vec![(class.direction, class.opens)];
+    };
     [Direction::Upload, Direction::Download]
         .into_iter()
-        .filter(|&direction| flows.iter().any(|flow| flow.direction == direction))
+        .filter_map(|direction| flows.iter().find(|flow| flow.direction == direction))
+        .map(|flow| (flow.direction, flow.opens))
         .collect()
 }
 
@@ -95,7 +98,7 @@ fn path(
     routes: &Routes,
     class: &Class,
     place: usize,
-    direction: Direction,
+    (direction, opens): (Direction, End),
 ) -> Path {
     let mut path = Path { class: place, ..Path::default() };
     let shaken = match &class.transport {
@@ -114,7 +117,7 @@ fn path(
         if !(shaken && readable) {
             continue;
         }
-        let (client, server) = if direction == Direction::Upload { (from, to) } else { (to, from) };
+        let (client, server) = if opens == End::Sender { (from, to) } else { (to, from) };
         path.syn.extend(ports(client, server, PacketKind::Syn));
         path.syn_ack.extend(ports(server, client, PacketKind::SynAck));
     }

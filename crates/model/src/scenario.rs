@@ -109,6 +109,8 @@ pub struct Port {
     pub round_trip: Time,
     /// Whether this is a host's access link.
     pub access: bool,
+    /// Whether it leads to the users (download) or away from them; none: the document does not say.
+    pub way: Option<Direction>,
     /// Filters against greedy flows, if any.
     pub filter: Option<FilterLaw>,
     /// Session control, if any.
@@ -141,6 +143,7 @@ impl Port {
             cost: 1,
             round_trip: delay,
             access: false,
+            way: None,
             filter: None,
             gate: None,
             queue: QueueLaw::default(),
@@ -221,13 +224,18 @@ pub struct Class {
     pub app: Option<App>,
     /// The transport of its flows.
     pub transport: Transport,
-    /// Which end opens the connection. A replayed flow has its own direction: if that is not the
-    /// direction of the class, data goes from the second host of the pair to the first.
+    /// Which way data goes from the first host of a pair to the second. A replayed flow has its own
+    /// direction: if that is not the direction of the class, its data goes from the second host to
+    /// the first.
     pub direction: Direction,
+    /// Which end opens the connection.
+    pub opens: End,
     /// How long a user waits before giving up.
     pub patience: Option<Time>,
     /// How many addresses its users share in turn; none: each has one of its own.
     pub clients: Option<u32>,
+    /// The people whose flows these are.
+    pub people: Option<People>,
     /// Share of flows whose transport headers routers cannot read, 0 to 1.
     pub opaque_share: f64,
     /// How its receivers misbehave.
@@ -252,6 +260,15 @@ impl Class {
             _ => None,
         }
     }
+}
+
+/// The people of a class: its flows belong to them in turn, in an order that is drawn.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct People {
+    /// How many there are; person number 7 is the same in all classes.
+    pub of: u32,
+    /// The class after which the order is drawn.
+    pub order: String,
 }
 
 /// A number that may be drawn: a draw of mean one from `shape`, times `mean`.
@@ -338,15 +355,55 @@ impl Quic {
     }
 }
 
-/// Which end opens the connection.
+/// Which way data goes, as its users see it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
-    /// The end that sends the data.
+    /// From the users.
     #[default]
     Upload,
-    /// The end that receives the data.
+    /// To the users.
     Download,
+}
+
+impl Direction {
+    /// At which end of data of this direction the users are.
+    pub fn users(self) -> End {
+        match self {
+            Direction::Upload => End::Sender,
+            Direction::Download => End::Receiver,
+        }
+    }
+}
+
+/// An end of a connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum End {
+    /// The one that sends the data.
+    Sender,
+    /// The one that receives the data.
+    Receiver,
+}
+
+/// An end of a link that is spelled out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum NodeEnd {
+    /// The node `from`.
+    From,
+    /// The node `to`.
+    To,
+}
+
+/// A side of routers in a row.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Side {
+    /// Where the first router is.
+    Left,
+    /// Where the last router is.
+    Right,
 }
 
 /// What a receiver does in its own favour against the rules of TCP.
@@ -415,8 +472,10 @@ pub struct Replayed {
     pub start: Time,
     /// Its size in bytes, at least one.
     pub size: u64,
-    /// Which end opens the connection.
+    /// Which way its data goes.
     pub direction: Direction,
+    /// Which end opens the connection.
+    pub opens: End,
 }
 
 /// A number that changes over time: linear between points, which are sorted by time; two points at

@@ -7,6 +7,7 @@ mod damaged_files;
 mod draws;
 mod dumbbell;
 mod gates;
+mod guests;
 mod links;
 mod load;
 mod outlook;

@@ -100,9 +100,9 @@ fn recorded_flows_say_themselves_which_way_they_go() {
     let gated = format!("{text}\n{GATE}");
     let table = "start_s,size_bytes,direction\n1,100,upload\n2,90,download\n12,1,download\n";
     let scenario = read(&gated, &[("f.csv", table)]);
-    // by its bytes the class is an upload: its downloads send the other way, and cross
-    // this port with their SYNs only, which are not what opens a session here
-    assert_eq!(scenario.network.ports[0].gate.as_ref().unwrap().opener(), Opener::Syn);
+    // downloads cross this port, to the users on the right. The upload goes the other way, and
+    // crosses it with its SYN+ACK only; so a SYN+ACK is what opens a session here
+    assert_eq!(scenario.network.ports[0].gate.as_ref().unwrap().opener(), Opener::SynAck);
     let [late] = &warnings(&scenario)[..] else { panic!("{:?}", warnings(&scenario)) };
     assert!(
         late.contains("1 of 3 flows of class `a` start after the end of the run at 10s"),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use tidegate_core::units::Time;
 use tidegate_model::draw::ClassDraws;
-use tidegate_model::scenario::{Arrivals, Direction, FlowSize, Replayed, Scenario};
+use tidegate_model::scenario::{Arrivals, Direction, End, FlowSize, Replayed, Scenario};
 use tidegate_model::{Report, Setting, Source, files, load, show};
 
 use Direction::{Download, Upload};
@@ -57,7 +57,7 @@ fn replayed(scenario: &Scenario) -> Vec<Replayed> {
 }
 
 fn flow(ms: u64, size: u64, direction: Direction) -> Replayed {
-    Replayed { start: Time::from_ms(ms), size, direction }
+    Replayed { start: Time::from_ms(ms), size, direction, opens: direction.users() }
 }
 
 #[test]
@@ -77,10 +77,13 @@ fn a_table_is_its_flows_by_start() {
 #[test]
 fn columns_may_stand_anywhere_and_be_quoted() {
     let table = "\u{feff}# a comment\n\"size_bytes\",\"start_s\"\r\n\r\n 300 , 0.25 \r\n# another\n1e3,\"0.5\"\n4999.5,2";
-    let expected = [flow(250, 300, Upload), flow(500, 1000, Upload), flow(2000, 5000, Upload)];
-    assert_eq!(replayed(&with(table, &[])), expected);
+    // without directions they are as the flows of any class: to the users, opened by the sender
+    let plain = |ms, size| Replayed { opens: End::Sender, ..flow(ms, size, Download) };
+    assert_eq!(replayed(&with(table, &[])), [plain(250, 300), plain(500, 1000), plain(2000, 5000)]);
+    let sent = replayed(&with(table, &[("traffic.mine.opens", "receiver")]));
+    assert!(sent.iter().all(|flow| flow.opens == End::Receiver));
     let named = replayed(&with(table, &[("traffic.mine.direction", "download")]));
-    assert!(named.iter().all(|flow| flow.direction == Download));
+    assert!(named.iter().all(|flow| (flow.direction, flow.opens) == (Download, End::Receiver)));
 }
 
 #[test]
@@ -91,7 +94,8 @@ fn time_scale_stretches_and_limit_and_only_choose() {
     // the first two to start, though not the first two lines
     let first = with(TABLE, &[("traffic.mine.limit", "1")]);
     assert_eq!(replayed(&first), expected_first());
-    assert_eq!(first.traffic[0].direction, Upload);
+    // in a dumbbell the side of the users says where uploads go, whatever most bytes are
+    assert_eq!(first.traffic[0].direction, Download);
     let downloads = replayed(&with(TABLE, &[("traffic.mine.only", "download")]));
     assert_eq!(downloads, [flow(500, 1000, Download), flow(2000, 5000, Download)]);
 }
@@ -109,11 +113,11 @@ fn draws_are_the_recorded_flows_and_turn_those_of_the_other_direction() {
     };
     let flows = drawn(1);
     let told: Vec<_> =
-        flows.iter().map(|flow| (flow.start, flow.size, flow.direction, flow.turned)).collect();
+        flows.iter().map(|flow| (flow.start, flow.size, flow.opens, flow.turned)).collect();
     let expected = [
-        (Time::from_ms(250), Some(300), Upload, true),
-        (Time::from_ms(500), Some(1000), Download, false),
-        (Time::from_ms(2000), Some(5000), Download, false),
+        (Time::from_ms(250), Some(300), End::Sender, true),
+        (Time::from_ms(500), Some(1000), End::Receiver, false),
+        (Time::from_ms(2000), Some(5000), End::Receiver, false),
     ];
     assert_eq!(told, expected);
     // the seed chooses hosts and nothing else

@@ -61,7 +61,7 @@ fn what_means_nothing_without_a_connection_is_refused() {
     let udp = "traffic.background.transport.udp";
     let cases = [
         ("traffic.background.patience".to_owned(), "1s", "has no effect without a connection"),
-        ("traffic.background.direction".to_owned(), "download", "data goes from `from` to `to`"),
+        ("traffic.background.opens".to_owned(), "receiver", "has no effect without a connection"),
         (format!("{udp}.packet"), "28B", "from 29B to 65000B"),
         (format!("{udp}.packet"), "1MB", "from 29B to 65000B"),
         (format!("{udp}.rate"), "0Mbit", "rate"),

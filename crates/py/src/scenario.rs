@@ -48,6 +48,25 @@ impl Scenario {
         self.checked.network.ports.iter().map(|port| (port.name.clone(), port.access)).collect()
     }
 
+    /// Names of the classes whose flows belong to people.
+    #[getter]
+    fn people(&self) -> Vec<String> {
+        let classes = self.checked.traffic.iter().filter(|class| class.people.is_some());
+        classes.map(|class| class.name.clone()).collect()
+    }
+
+    /// Of each port whose direction is known: its name, and whether it leads to the users
+    /// ("download") or away from them ("upload").
+    #[getter]
+    fn ways(&self) -> BTreeMap<String, String> {
+        let named = |way| match way {
+            model::scenario::Direction::Download => "download".to_owned(),
+            model::scenario::Direction::Upload => "upload".to_owned(),
+        };
+        let ports = self.checked.network.ports.iter();
+        ports.filter_map(|port| Some((port.name.clone(), named(port.way?)))).collect()
+    }
+
     /// Warnings about the scenario, one sentence each.
     #[getter]
     fn warnings(&self) -> Vec<String> {
@@ -64,12 +83,12 @@ impl Scenario {
     }
 
     /// The load offered to each port that data crosses and that is of no access link: its name, its
-    /// capacity in bit/s, the payload in parts of what that carries (None: without end), and the
-    /// same of the flows that end.
+    /// capacity in bit/s, the payload in parts of what that carries (None: some take what they get),
+    /// the same of the others, and with video at its highest rate, not its lowest.
     #[getter]
-    fn offered(&self) -> Vec<(String, f64, Option<f64>, f64)> {
+    fn offered(&self) -> Vec<(String, f64, Option<f64>, f64, f64)> {
         let offered = model::offered::offered(&self.checked).into_iter();
-        offered.map(|each| (each.port, each.rate_bps, each.share, each.ending)).collect()
+        offered.map(|each| (each.port, each.rate_bps, each.share, each.ending, each.most)).collect()
     }
 
     /// The shortest and the longest round trip in seconds, if nothing waits anywhere; None: nothing

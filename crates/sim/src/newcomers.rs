@@ -14,12 +14,16 @@ pub(crate) struct Newcomers {
     room: u32,
     /// The classes whose users share addresses: the first number, how many, and those so far.
     shared: Vec<Option<(u16, u32, u32)>>,
+    /// The number of the first of the people whom classes share.
+    people: u32,
 }
 
 impl Newcomers {
     pub(crate) fn new(classes: &[Class]) -> Newcomers {
-        // shared numbers come from the top
-        let mut room = LAST;
+        // people have the highest numbers, and those who share addresses the next
+        let most = classes.iter().filter_map(|class| class.people.as_ref().map(|all| all.of)).max();
+        let mut room = LAST - most.unwrap_or(0).min(LAST / 2);
+        let people = room + 1;
         let shared = classes
             .iter()
             .map(|class| {
@@ -29,11 +33,14 @@ impl Newcomers {
                 Some((room as u16 + 1, many, 0))
             })
             .collect();
-        Newcomers { alone: 0, room, shared }
+        Newcomers { alone: 0, room, shared, people }
     }
 
-    /// The number of the next one who comes of a class, from 1.
-    pub(crate) fn next(&mut self, class: usize) -> u16 {
+    /// The number of the next one who comes of a class, from 1; `person`: who it is.
+    pub(crate) fn next(&mut self, class: usize, person: Option<u32>) -> u16 {
+        if let Some(person) = person {
+            return (self.people + person).min(LAST) as u16;
+        }
         if let Some((first, many, come)) = &mut self.shared[class] {
             let number = *first + (*come % *many) as u16;
             *come = come.wrapping_add(1);

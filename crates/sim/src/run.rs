@@ -12,7 +12,7 @@ use tidegate_model::control::{self, TcpControl};
 use tidegate_model::draw::{ClassDraws, FlowDraw, stream};
 use tidegate_model::port::{Laws, OwnLaws, QueueLaws, RateLaws, Screens};
 use tidegate_model::profile::{Profile, Tcp};
-use tidegate_model::scenario::{Class, Direction, FlowSize, Quic, Scenario, Transport};
+use tidegate_model::scenario::{Class, End, FlowSize, Quic, Scenario, Transport};
 
 use crate::acks::Acks;
 use crate::app::is_driven;
@@ -431,10 +431,10 @@ impl Simulation {
                 row: 0,
                 class: class as u16,
                 pair: if draw.turned { (to, from) } else { (from, to) },
-                download: draw.direction == Direction::Download,
+                download: draw.opens == End::Receiver,
                 size: draw.size.unwrap_or(UNLIMITED),
                 opaque: draw.opaque,
-                client: self.newcomers.next(place),
+                client: self.newcomers.next(place, draw.person),
             };
             if is_driven(&self.scenario.traffic[place]) {
                 let mut world =

@@ -73,9 +73,9 @@ fn document() -> impl Strategy<Value = String> {
         "[[change]]\nwhat = \"bottleneck.delay\"\nat = \"2s\"\nto = \"1ms\"\npulse = \"2s\"\n",
         "[[change]]\nwhat = \"traffic.a.arrivals\"\nat = \"1s\"\nuntil = \"3s\"\nto = \"80/s\"\n",
     ]);
-    let direction = prop::sample::select(vec![("upload", "syn"), ("download", "syn-ack")]);
-    (gate(), profile, size, link(), change, direction, 1..4u32, 1..40u32).prop_map(
-        |(gate, profile, size, (buffer, loss, crossing), change, (direction, opener), pairs, rate)| {
+    let opens = prop::sample::select(vec![("sender", "syn"), ("receiver", "syn-ack")]);
+    (gate(), profile, size, link(), change, opens, 1..4u32, 1..40u32).prop_map(
+        |(gate, profile, size, (buffer, loss, crossing), change, (opens, opener), pairs, rate)| {
             let gate = gate.replace("OPENER", opener);
             format!(
                 r#"
@@ -94,7 +94,7 @@ fn document() -> impl Strategy<Value = String> {
                 [traffic.a]
                 arrivals = {{ poisson = "{rate}/s" }}
                 size = {size}
-                direction = "{direction}"
+                opens = "{opens}"
                 opaque_share = 0.1
                 patience = "4s"
                 transport = {{ tcp = {{ profile = "{profile}" }} }}

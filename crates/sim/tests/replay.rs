@@ -37,10 +37,10 @@ fn data_of_the_two_directions_crosses_the_link_in_opposite_ways() {
     let (_, there, back) = replay(BOTH, "");
     assert!((40_000.0..50_000.0).contains(&there), "{there}");
     assert!((10_000.0..20_000.0).contains(&back), "{back}");
-    // unless the document places the clients on the other side
+    // which direction the class is said to have moves none of them: the users stay where they are
     let (_, there, back) = replay(BOTH, "direction = \"upload\"");
-    assert!((10_000.0..20_000.0).contains(&there), "{there}");
-    assert!((40_000.0..50_000.0).contains(&back), "{back}");
+    assert!((40_000.0..50_000.0).contains(&there), "{there}");
+    assert!((10_000.0..20_000.0).contains(&back), "{back}");
 }
 
 /// A flow of the class's own direction is the very flow that it is without a file.

@@ -331,16 +331,16 @@ impl Controller<Knobs, Counts> for Closed {
 }
 
 /// A session that was refused has not ended: the reset that tells its opener so
-/// passes no gate of the node that sends it. Of an upload it goes back by another
-/// port, of a download by the very port that refused the SYN+ACK.
+/// passes no gate of the node that sends it. Where the sender opens it goes back by
+/// another port, where the receiver does by the very port that refused the SYN+ACK.
 #[test]
 fn the_reset_of_a_refused_session_is_no_end_of_one() {
-    for (admit, direction) in [("syn", "upload"), ("syn-ack", "download")] {
+    for (admit, opens) in [("syn", "sender"), ("syn-ack", "receiver")] {
         let text = format!(
             "{LINK}[port.bottleneck]\n\
              gate = {{ law = \"python\", name = \"mine\", admit = \"{admit}\", refuse = \"rst\" }}\n\
              [traffic.web]\narrivals = {{ every = \"10ms\" }}\nsize = \"100B\"\n\
-             direction = \"{direction}\"\n\
+             opens = \"{opens}\"\n\
              transport = {{ tcp = {{ profile = \"ns2-2005\" }} }}"
         );
         let counted = Noted::default();
@@ -352,6 +352,6 @@ fn the_reset_of_a_refused_session_is_no_end_of_one() {
         assert!(gave_up.iter().filter(|at| at.is_finite()).count() > 400, "openers are told");
         let counted = noted(&counted);
         assert!(counted.iter().map(|(arrived, _)| arrived).sum::<u64>() > 400, "{counted:?}");
-        assert!(counted.iter().all(|(_, resets)| *resets == 0), "{direction}: {counted:?}");
+        assert!(counted.iter().all(|(_, resets)| *resets == 0), "{opens}: {counted:?}");
     }
 }

@@ -269,17 +269,17 @@ fn a_lost_syn_changes_the_start_as_the_profile_says() {
 #[test]
 fn a_syn_that_is_lost_twice_leaves_one_segment_where_the_profile_says() {
     for control in ["reno", "cubic", "bbr", "bbr3"] {
-        for direction in ["upload", "download"] {
+        for opens in ["sender", "receiver"] {
             let first = |syns: u32| {
                 let class = format!(
-                    "size = \"20000B\"\ndirection = \"{direction}\"\ntransport = {{ tcp = {{ profile = \"linux\", \
+                    "size = \"20000B\"\nopens = \"{opens}\"\ntransport = {{ tcp = {{ profile = \"linux\", \
                      mss = \"1000B\", lost_syn = \"linux\", control = \"{control}\" }} }}"
                 );
                 let (_, data) = lossy_syns_then_data(&class, syns, &[]);
                 rounds(&data)[0].len()
             };
-            assert_eq!([first(0), first(2)], [10, 1], "{control}, {direction}");
-            if direction == "upload" {
+            assert_eq!([first(0), first(2)], [10, 1], "{control}, {opens}");
+            if opens == "sender" {
                 assert_eq!(first(1), 10, "{control}: once may have been too early");
             }
         }
@@ -358,20 +358,20 @@ fn the_fin_is_a_packet_of_its_own_where_the_profile_says() {
 /// first byte comes half a round trip later than an upload's.
 #[test]
 fn a_download_is_opened_by_the_end_that_receives() {
-    let at = |direction: &str| {
+    let at = |opens: &str| {
         let text = format!(
             "{LINK}\n[traffic.one]\narrivals = {{ at = [\"0s\"] }}\nsize = \"100B\"\n\
-             direction = \"{direction}\"\ntransport = {{ tcp = {{ profile = \"ns2-2006\" }} }}"
+             opens = \"{opens}\"\ntransport = {{ tcp = {{ profile = \"ns2-2006\" }} }}"
         );
         let results = run(&load(&text, &[]), 1);
         (flow(&results, "admitted_s"), flow(&results, "data_done_s"), flow(&results, "closed_s"))
     };
     let one_way = |bytes: f64| 0.1 + bytes * 8.0 * (2.0 / 100e6 + 1.0 / 10e6);
-    let (admitted, done, closed) = at("download");
+    let (admitted, done, closed) = at("receiver");
     assert!((admitted - 2.0 * one_way(40.0)).abs() < 1e-9, "SYN and SYN+ACK: {admitted}");
     assert!((done - 3.0 * one_way(40.0) - one_way(140.0)).abs() < 1e-9, "{done}");
     assert!((closed - done - one_way(40.0)).abs() < 1e-9, "{closed}");
-    let (admitted, done, _) = at("upload");
+    let (admitted, done, _) = at("sender");
     assert!((admitted - one_way(40.0)).abs() < 1e-9);
     // the data follows the handshake's ACK, which holds it up at the slow link
     let behind = 40.0 * 8.0 * (1.0 / 10e6 + 1.0 / 100e6) - 140.0 * 8.0 / 100e6;

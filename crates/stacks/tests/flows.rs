@@ -94,20 +94,20 @@ fn an_overload_is_the_same_each_time_and_on_any_thread() {
 /// start. Clients try after 0, 1, 3, 7 and 15 s, so that at least five find one.
 #[test]
 fn a_gate_admits_by_the_first_initial_in_the_direction_of_the_data() {
-    for direction in ["upload", "download"] {
+    for opens in ["sender", "receiver"] {
         let settings = [
             ("duration", "20s"),
             ("traffic.one.arrivals", "{ uniform = 30, within = \"1s\" }"),
             ("traffic.one.size", "5kB"),
-            ("traffic.one.direction", direction),
+            ("traffic.one.opens", opens),
             ("port.bottleneck.gate", "{ law = \"fixed-rate\", rate = \"1/s\", quic = {} }"),
         ];
         let results = run(LINK, &settings);
         let count = |name| column(&results.flows, name).iter().filter(|at| !at.is_nan()).count();
         let (admitted, done) = (count("admitted_s"), count("closed_s"));
-        assert!((5..=21).contains(&admitted), "{direction}: {admitted}");
-        assert!(done <= admitted && done + 3 >= admitted, "{direction}: {done} of {admitted}");
+        assert!((5..=21).contains(&admitted), "{opens}: {admitted}");
+        assert!(done <= admitted && done + 3 >= admitted, "{opens}: {done} of {admitted}");
         let refused = column(&results.port_totals, "drops_session_refused").iter().sum::<f64>();
-        assert!(refused >= 30.0, "{direction}: {refused}");
+        assert!(refused >= 30.0, "{opens}: {refused}");
     }
 }

@@ -12,6 +12,7 @@ from tidegate.cli.grids import expected, fill
 from tidegate.cli.options import (
     Dask,
     DryRun,
+    Every,
     Formats,
     LawFile,
     Metrics,
@@ -83,6 +84,7 @@ def compare(
     dask: Dask = None,
     metrics: Metrics = None,
     out: Out = None,
+    every: Every = False,
     terminal: Terminal = False,
     no_plots: NoPlots = False,
     formats: Formats = None,
@@ -137,7 +139,7 @@ def compare(
     if as_json:
         print_json(done.document())
     else:
-        finished.show(stdout(), done, terminal=terminal)
+        finished.show(stdout(), done, terminal=terminal, every=every)
     say(f"Data{'' if no_plots else f', pictures ({look.named})'} and summary: {shown}")
     _hinted(done, file, asked)
 

@@ -16,7 +16,12 @@ if TYPE_CHECKING:
 File = Annotated[Path, where("FILE", "A scenario (TOML).")]
 Set = Annotated[list[str] | None, text("KEY=VALUE", "Override one key; may be repeated.", "--set")]
 Port = Annotated[
-    str | None, text("NAME", "The port that --gate and --queue control; default the bottleneck.")
+    str | None,
+    text(
+        "NAME",
+        "The port that --gate and --queue control, or NAME,NAME, or both: the bottleneck in both"
+        " directions; default the bottleneck.",
+    ),
 ]
 Metrics = Annotated[
     str | None,
@@ -46,6 +51,10 @@ Dask = Annotated[
 ]
 Mix = Annotated[bool, flag("Use saved runs that another version of the code made.", "--mix")]
 Terminal = Annotated[bool, flag("Draw the main figure in the terminal too.", "--terminal")]
+Every = Annotated[
+    bool,
+    flag("Print all measures of a scenario with guests, not only what they feel.", "--all"),
+]
 NoPlots = Annotated[
     bool,
     flag("Draw no pictures, which saves seconds; tidegate plot draws them later.", "--no-plots"),

@@ -13,6 +13,7 @@ import typer
 from tidegate.cli.console import Json, forecast, place, print_json, say, stderr, stdout, text
 from tidegate.cli.options import (
     DryRun,
+    Every,
     File,
     LawFile,
     Set,
@@ -61,6 +62,7 @@ def run(
     settings: Set = None,
     law: LawFile = None,
     out: Out = None,
+    every: Every = False,
     terminal: Terminal = False,
     dry_run: DryRun = False,
     as_json: Json = False,
@@ -104,7 +106,7 @@ def run(
     if as_json:
         print_json(done.summary)
     else:
-        stdout().print(table_of(done.summary, outcome.access))
+        stdout().print(table_of(done.summary, outcome.access, every=every))
         if terminal:
             _draw(saved)
     say(f"Data and summary: {saved}")

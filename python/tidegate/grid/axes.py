@@ -105,12 +105,12 @@ def _named(value: str) -> str:
 def laws(
     stage: str,
     asked_for: Sequence[str | dict[str, Any]],
-    port: str,
+    ports: Sequence[str],
     document: Document,
     own: Collection[str] = (),
 ) -> Axis:
-    """Return the axis of laws at a stage of a port; see `overrides.law_cells`."""
-    return _of(stage, law_cells(stage, asked_for, port, document, own))
+    """Return the axis of laws at a stage of some ports; see `overrides.law_cells`."""
+    return _of(stage, law_cells(stage, asked_for, ports, document, own))
 
 
 def variants(document: Document, names: Sequence[str] | None = None) -> list[Axis]:

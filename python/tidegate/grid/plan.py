@@ -16,7 +16,7 @@ from tidegate.grid import axes as grid
 from tidegate.results.forecast import require_memory
 from tidegate.results.provenance import digest
 from tidegate.results.store import folder_name
-from tidegate.scenario.overrides import STAGES, default_port, require_port, split
+from tidegate.scenario.overrides import STAGES, asked_ports, default_port, split
 from tidegate.scenario.own import maker
 
 if TYPE_CHECKING:
@@ -170,12 +170,13 @@ class Controls:
     gate: Sequence[str | dict[str, Any]] | str | None = None
     queue: Sequence[str | dict[str, Any]] | str | None = None
     port: str | None = None
+    """The port, several with commas between them, or `both`: the bottleneck in both directions."""
 
-    def axes(self, document: Document, about: str, own: Collection[str]) -> list[Axis]:
+    def axes(self, document: Document, at: Sequence[str], own: Collection[str]) -> list[Axis]:
         """Return an axis for each stage that was named; `own` are the caller's laws, by name."""
         asked = {stage: getattr(self, stage) for stage in STAGES}
         return [
-            grid.laws(stage, split(laws) if isinstance(laws, str) else laws, about, document, own)
+            grid.laws(stage, split(laws) if isinstance(laws, str) else laws, at, document, own)
             for stage, laws in asked.items()
             if laws is not None
         ]
@@ -244,12 +245,12 @@ def _plan(
 ) -> Plan:
     """Check every point; ScenarioError for one that makes no scenario, and UsageError."""
     base = document.load(colour=colour)
-    if controls.port is not None:
-        require_port(controls.port, base)
-    about = controls.port or _port_or_none(base)
+    named = asked_ports(controls.port, base)
+    about = named[0] if named else _port_or_none(base)
     stages = any(getattr(controls, stage) is not None for stage in STAGES)
     own = laws.keys() if laws is not None and hasattr(laws, "keys") else ()
-    asked = controls.axes(document, about or default_port(base), own) if stages else ()
+    at = named or ([about or default_port(base)] if stages else [])
+    asked = controls.axes(document, at, own) if stages else ()
     spans = [*asked, *axes]
     points = grid.cells(spans)
     loaded = [_load(document, cell, colour) for cell in points]

@@ -80,7 +80,7 @@ def subject(asked: Document, classes: Sequence[str], seeds: int) -> Subject:
     scenario = document.load()
     traffic = tables["traffic"]
     wanted = real.Asked(
-        {name: traffic[name]["direction"] == "download" for name in chosen},
+        {name: traffic[name]["opens"] == "receiver" for name in chosen},
         seeds,
         any(each["transport"]["tcp"]["ecn"] for each in traffic.values()),
     )

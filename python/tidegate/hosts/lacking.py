@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 CONTROLS = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 OURS = ("bottleneck", "bottleneck.reverse")
+OTHERS = "compare other classes alone: --class NAME"
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,7 @@ def lacking(scenario: Mapping[str, Any], kernel: Sequence[str]) -> list[Lack]:
     found = [*_topology(scenario), *_ports(scenario.get("port", {}))]
     for name, each in scenario["traffic"].items():
         found += _traffic(f"traffic.{name}", each, kernel)
+        found += _way(f"traffic.{name}", each, scenario["topology"].get("dumbbell", {}))
     for change in scenario.get("change", []):
         where = str(change["what"])
         if where.partition(".")[0] not in {"bottleneck", "traffic"}:
@@ -94,18 +96,25 @@ def _ports(ports: Mapping[str, Any]) -> Iterator[Lack]:
             yield Lack(f"{place}.stamp", what, remedy, refused=False)
 
 
+def _way(place: str, said: Mapping[str, Any], dumbbell: Mapping[str, Any]) -> Iterator[Lack]:
+    to_the_right = "upload" if dumbbell.get("users") == "left" else "download"
+    if "flows" not in said and said.get("direction", to_the_right) != to_the_right:
+        what = "all data goes from left to right here"
+        remedy = f'write opens = "sender" in place of {place}.direction, or {OTHERS}'
+        yield Lack(f"{place}.direction", what, remedy)
+
+
 def _traffic(place: str, said: Mapping[str, Any], kernel: Sequence[str]) -> Iterator[Lack]:
-    others = "compare other classes alone: --class NAME"
     for key, what in (
         ("video", "viewers of video are programs of the simulator"),
         ("pages", "users who load pages are programs of the simulator"),
     ):
         if key in said:
-            remedy = f"{others}; real programs: tidegated emulate FILE -- COMMAND"
+            remedy = f"{OTHERS}; real programs: tidegated emulate FILE -- COMMAND"
             yield Lack(f"{place}.{key}", what, remedy)
     if "receiver" in said:
         what = "receivers of this kernel do as TCP says"
-        yield Lack(f"{place}.receiver", what, f"leave it out, or {others}")
+        yield Lack(f"{place}.receiver", what, f"leave it out, or {OTHERS}")
     if said.get("opaque_share"):
         what = "routers can read the headers of all real sessions here"
         yield Lack(f"{place}.opaque_share", what, "leave it out", refused=False)
@@ -113,7 +122,7 @@ def _traffic(place: str, said: Mapping[str, Any], kernel: Sequence[str]) -> Iter
     if "tcp" not in transport:
         [name] = transport
         what = f"real sessions are TCP here, not {name}"
-        yield Lack(f"{place}.transport", what, f"--set {place}.transport=tcp, or {others}")
+        yield Lack(f"{place}.transport", what, f"--set {place}.transport=tcp, or {OTHERS}")
         return
     tcp = transport["tcp"]
     if kernel and tcp["control"] not in kernel:

@@ -39,13 +39,16 @@ def flows(scenario: _native.Scenario) -> dict[str, float]:
 def offered(scenario: _native.Scenario) -> list[str]:
     """Return the load offered to each link in words; access links are left out."""
     lines = []
-    for port, rate_bps, part, ending in scenario.offered:
+    for port, rate_bps, part, ending, most in scenario.offered:
         link = f"{port} ({rate_bps / 1e6:g} Mbit/s)"
         if part is None and not ending:
             lines.append(f"offered load: flows without end at {link}")
             continue
         more = "; flows without end beside it" if part is None else ""
-        lines.append(f"offered load: {ending * 100:.3g} % of {link}, payload alone{more}")
+        video = most > ending * (1 + 1e-9)
+        share = f"{ending * 100:.3g}{f' to {most * 100:.3g}' if video else ''} %"
+        rates = ", by the lowest and the highest rate of its video" if video else ""
+        lines.append(f"offered load: {share} of {link}, payload alone{rates}{more}")
     return lines
 
 

@@ -264,9 +264,11 @@ def summarise(outcome: Outcome) -> dict[str, Any]:
         "ports": port_statistics(
             tables["port_totals"],
             tables["queues"],
-            {name: part for name, _, part, _ in scenario.offered},
+            {name: part for name, _, part, *_ in scenario.offered},
         ),
         "jain": jain(goodputs(flows, window)),
+        "people": scenario.people,
+        "ways": scenario.ways,
         "warnings": scenario.warnings,
         "packet_hops": outcome.packet_hops,
         "delivered_packets": outcome.delivered_packets,

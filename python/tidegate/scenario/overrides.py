@@ -45,15 +45,14 @@ class Variant:
 def law_cells(
     stage: str,
     laws: Sequence[str | dict[str, Any]],
-    port: str,
+    ports: Sequence[str],
     document: Document,
     own: Collection[str] = (),
 ) -> list[Variant]:
-    """Return one cell per law of a stage (`gate` or `queue`) of a port.
+    """Return one cell per law of a stage (`gate` or `queue`) of some ports, the same at each.
 
     `own` has the names of the caller's laws, each of which may stand for `python:NAME`.
     """
-    stands = written(document, port, stage)
     cells: list[Variant] = []
     for law in laws:
         if not isinstance(law, str | dict):
@@ -65,8 +64,14 @@ def law_cells(
         label = law if isinstance(law, str) else _label(law)
         if not isinstance(law, str) and any(label == cell.label for cell in cells):
             label = _label(law, full=True)
-        value = toml.inline(_upon(stage, asked, stands))
-        cells.append(Variant(label, {stage: label}, ((toml.key("port", port, stage), value),)))
+        settings = tuple(
+            (
+                toml.key("port", port, stage),
+                toml.inline(_upon(stage, asked, written(document, port, stage))),
+            )
+            for port in ports
+        )
+        cells.append(Variant(label, {stage: label}, settings))
     return cells
 
 
@@ -234,6 +239,20 @@ def default_port(scenario: _native.Scenario) -> str:
         f"Which port is to be controlled? {scenario.name} has {', '.join(forward) or 'none'}.",
         "Name one with --port.",
     )
+
+
+def asked_ports(asked: str | None, scenario: _native.Scenario) -> list[str]:
+    """Return the ports that `--port` names; `both` is the default one in both directions."""
+    if asked is None:
+        return []
+    if asked == "both":
+        port = default_port(scenario)
+        found = [port, f"{port}.reverse"]
+    else:
+        found = split(asked)
+    for port in found:
+        require_port(port, scenario)
+    return found
 
 
 def require_port(port: str, scenario: _native.Scenario) -> None:

@@ -253,7 +253,7 @@ def _felt(
     crossed = any(min(mine, theirs) <= limit < max(mine, theirs) for limit in measure.limits)
     if measure.within and max(mine, theirs) <= max(measure.limits):
         return None
-    if size < measure.notice:
+    if size < measure.notice or abs(mine - theirs) < measure.instant:
         return None
     return Felt(users, measure, sign * measure.sign > 0, size >= measure.harm or crossed)
 

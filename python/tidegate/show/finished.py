@@ -28,14 +28,19 @@ if TYPE_CHECKING:
     Value = Mapping[str, float | None] | None
 
 
-def table(done: GridResult) -> Shown:
-    """Return mean and interval of each setting, for a terminal."""
-    return of_comparison(done) if done.subject.command == "compare" else of_sweep(done)
+def table(done: GridResult, *, every: bool = True) -> Shown:
+    """Return mean and interval of each setting, for a terminal.
+
+    Without `every` a comparison with guests has what people feel alone.
+    """
+    if done.subject.command == "compare":
+        return of_comparison(done, every=every)
+    return of_sweep(done)
 
 
-def show(console: Console, done: GridResult, *, terminal: bool) -> None:
+def show(console: Console, done: GridResult, *, terminal: bool, every: bool = True) -> None:
     """Print the table and, with `terminal`, the main figure below it."""
-    console.print(table(done))
+    console.print(table(done, every=every))
     if terminal:
         from tidegate.show.terminal import of_grid
 

@@ -111,6 +111,10 @@ def network(port: str | None) -> Block:
     return Block(f"Link {port}" if port else "Network", tuple(rows))
 
 
+USED = 0.05
+"""From this utilisation on a port has a queue worth showing."""
+
+
 def others(port: str | None, columns: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the names of the other ports that are no access links, those with results."""
     end = ".utilisation"
@@ -124,9 +128,17 @@ def others(port: str | None, columns: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _other_ports(port: str | None, columns: Sequence[Mapping[str, Any]]) -> list[Block]:
-    """Return how full the other ports are: a control at one port does not empty another."""
-    rows = tuple(Row(f"{name} [%]", f"{name}.utilisation", 100.0) for name in others(port, columns))
-    return [Block("Utilisation of other ports", rows)] if rows else []
+    """Return how full the other ports are, and how long packets wait at those that are used.
+
+    A control at one port does not empty another.
+    """
+    rows = []
+    for name in others(port, columns):
+        rows.append(Row(f"{name}: utilisation [%]", f"{name}.utilisation", 100.0))
+        if any((centre(each.get(f"{name}.utilisation")) or 0.0) >= USED for each in columns):
+            rows.append(Row(f"{name}: queue delay, p95 [ms]", f"{name}.queue_delay_p95_s", 1e3))
+            rows.append(Row(f"{name}: data packets dropped", f"{name}.data_dropped"))
+    return [Block("Other ports", tuple(rows))] if rows else []
 
 
 BY_CLASS = (

@@ -13,6 +13,8 @@ from rich.text import Text
 
 from tidegate.grid.axes import named, shortened
 from tidegate.grid.grid_result import warnings_of
+from tidegate.results.statistics import metrics
+from tidegate.show import people
 from tidegate.show.measures import (
     SIZES,
     Block,
@@ -222,9 +224,23 @@ def _side_by_side(
     return Sheets(title, (Column("", _blocks(blocks)),), tuple(every), COLUMNS)
 
 
-def _settings(done: GridResult, name: str) -> Sheets:
-    """Return settings as columns, measures as rows."""
+ALL = "This is what people feel. All measures: the same command with --all."
+
+
+def guests(done: GridResult) -> bool:
+    """Tell whether the scenario has guests, so that a first screen can be about people."""
+    return not done.metrics and any(row.get("people") for row in done.rows)
+
+
+def _settings(done: GridResult, name: str, *, every: bool = True) -> Sheets:
+    """Return settings as columns, measures as rows; those that people feel, or every one."""
     labels = [named(row["settings"]) for row in done.averages]
+    if guests(done) and not every:
+        first = next(row for row in done.rows if row.get("people"))
+        ports = [port for port in done.subject.ports if not port.startswith("access.")]
+        blocks = people.felt(done.subject.classes, first["people"], done.averages)
+        blocks += people.links(first.get("ways", {}), ports)
+        return _side_by_side(_title(name, done), labels, done.averages, blocks)
     if done.metrics:
         asked = Block("", tuple(measures(done.subject, done.averages, done.metrics)))
         return _side_by_side(_title(name, done), labels, done.averages, [asked])
@@ -251,9 +267,14 @@ def _differences(
     return Sheets(heading, (about,), tuple(columns), COLUMNS)
 
 
-def of_comparison(done: GridResult) -> Shown:
-    """Return controls as columns, and by how much they differ from the first."""
-    parts = [_settings(done, done.subject.name)]
+def of_comparison(done: GridResult, *, every: bool = True) -> Shown:
+    """Return controls as columns, and by how much they differ from the first.
+
+    Without `every` a scenario with guests has what people feel alone.
+    """
+    parts: list[RenderableType] = [_settings(done, done.subject.name, every=every)]
+    if guests(done) and not every:
+        return Shown(*parts, Text(ALL), *_warnings(done.warnings))
     if len(done.subject.seeds) > 1 and len(done.averages) > 1:
         first, *others = done.curves
         title = f"Difference from {first}, {flows_in_words(done.same_flows)}"
@@ -323,8 +344,21 @@ def _contrasts(done: GridResult) -> list[Sheets]:
     return [Sheets(title, tuple(names), tuple(columns), right=True)]
 
 
-def of_run(summary: Mapping[str, Any], access: Container[str] = ()) -> Shown:
-    """Return classes as columns, then the ports, those of access links left out."""
+def _of_guests(summary: Mapping[str, Any], title: str, ports: Sequence[str]) -> Shown:
+    """Return what the guests of one run felt, and how full the link was."""
+    found = metrics(summary)
+    names = [each["name"] for each in summary["classes"]]
+    blocks = people.felt(names, summary["people"], [found])
+    blocks += people.links(summary.get("ways", {}), ports)
+    sheet = _side_by_side(title, ["this run"], [found], blocks)
+    return Shown(sheet, Text(ALL), *_warnings(warnings_of(summary)))
+
+
+def of_run(summary: Mapping[str, Any], access: Container[str] = (), *, every: bool = True) -> Shown:
+    """Return classes as columns, then the ports, those of access links left out.
+
+    Without `every` a scenario with guests has what people feel alone.
+    """
     classes = summary["classes"]
     columns = [*classes, summary["all"]] if len(classes) > 1 else list(classes)
     labels = [each["name"] for each in classes] + (["all"] if len(classes) > 1 else [])
@@ -332,6 +366,9 @@ def of_run(summary: Mapping[str, Any], access: Container[str] = ()) -> Shown:
         f"{summary['scenario']}, seed {summary['seed']}, "
         f"{summary['warmup_s']:g} to {summary['duration_s']:g} s"
     )
+    ports = [port for port in summary["ports"] if port["name"] not in access]
+    if summary.get("people") and not every:
+        return _of_guests(summary, title, [port["name"] for port in ports])
     blocks = [*flow_blocks(columns), network(None), *kinds(labels[:1], columns)]
     parts = [_side_by_side(title, labels, columns, blocks)]
     sizes = {name: each for name, each in summary.get("sizes", {}).items() if each["completed"]}
@@ -340,6 +377,5 @@ def of_run(summary: Mapping[str, Any], access: Container[str] = ()) -> Shown:
         rows = (served, Row("completed", "completed"), *percentiles("fct", "fct_mean_s"))
         names, title = (SIZES[size] for size in sizes), "FCT of those served, by size"
         parts.append(_listed(title, names, rows, list(sizes.values())))
-    ports = [port for port in summary["ports"] if port["name"] not in access]
     parts.append(_listed("Ports", (port["name"] for port in ports), PORTS, ports))
     return Shown(*parts, *_warnings(warnings_of(summary)))

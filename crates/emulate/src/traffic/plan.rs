@@ -5,7 +5,7 @@ use std::fmt::Display;
 use tidegate_core::units::Time;
 use tidegate_model::control::TcpControl;
 use tidegate_model::draw::ClassDraws;
-use tidegate_model::scenario::{Class, Direction, FlowSize, Scenario};
+use tidegate_model::scenario::{Class, End, FlowSize, Scenario};
 
 use tidegate_common::fail::Failure;
 
@@ -67,7 +67,7 @@ impl Plan {
                     let what = format!("more than {MOST_FLOWS} sessions");
                     return Err(wrong(&class.name, what).remedy("shorten the scenario"));
                 }
-                let download = flow.direction == Direction::Download;
+                let download = flow.opens == End::Receiver;
                 let (start, size) = (flow.start, flow.size);
                 plan.flows.push(Flow { start, size, download, class: place });
             }
@@ -92,7 +92,7 @@ fn choose<'a>(scenario: &'a Scenario, names: &[String]) -> Result<Vec<&'a Class>
     }
     let asked = |class: &&Class| names.is_empty() || names.contains(&class.name);
     let chosen: Vec<&Class> = scenario.traffic.iter().filter(asked).collect();
-    if let Some(other) = chosen.iter().find(|class| class.direction != chosen[0].direction) {
+    if let Some(other) = chosen.iter().find(|class| class.opens != chosen[0].opens) {
         return Err(wrong(&other.name, "its sessions are opened at the other end")
             .remedy("name the classes of one direction: --class NAME"));
     }

@@ -10,7 +10,7 @@ use tidegate_core::keys;
 use tidegate_core::law::settings::{Bounds, Outside, Value};
 use tidegate_core::units::{Length, Rate, Time};
 
-use crate::scenario::{Loss, PacketKind};
+use crate::scenario::{Loss, NodeEnd, PacketKind};
 
 keys! {
     /// A link between two nodes; its name is that of the port from `from` to `to`.
@@ -27,6 +27,7 @@ keys! {
     cost: u32 = 1 [1 to 1000000] "What the link adds to the length of a path" + "Packets take the shortest path.";
     reverse: Reverse = { Reverse::default() } quiet "What is different in the other direction; default nothing";
     one_way: bool = false "Whether there is no other direction";
+    users: Option<NodeEnd> = none "At which end of the link the users are; default: not said" + "Tables then say of its ports which is down, to the users, and which up.";
 }
 
 keys! {

@@ -105,7 +105,7 @@ fn of_user(pages: &Pages, object: f64) -> Option<f64> {
 }
 
 /// Flows that start by `end`, and known flows that start later.
-fn counted(arrivals: &Arrivals, end: Time) -> (f64, u64) {
+pub(super) fn counted(arrivals: &Arrivals, end: Time) -> (f64, u64) {
     let split = |starts: &mut dyn Iterator<Item = Time>| {
         let (mut before, mut later) = (0u64, 0u64);
         for start in starts {

@@ -7,6 +7,7 @@ pub(crate) mod app;
 mod cdf;
 mod change;
 mod free;
+mod guests;
 mod impairments;
 mod network;
 mod pages;
@@ -61,12 +62,13 @@ pub(crate) fn scenario(
     let named = !document.name.trim().is_empty();
     check.require(named, &["name"], "a scenario needs a name", "write what it is called");
     times(&mut check, &document);
+    guests::expand(&mut check, &mut document);
     let classes = document.traffic.len();
     let few = check.require(
         (1..=MAX_CLASSES).contains(&classes),
         &["traffic"],
         format!("{classes} traffic classes are out of range"),
-        &format!("write 1 to {MAX_CLASSES} tables `[traffic.NAME]`"),
+        &format!("write 1 to {MAX_CLASSES} tables `[traffic.NAME]`, or `[guests]`"),
     );
     let layout = network::layout(&mut check, &mut document.topology);
     let Some(mut layout) = layout.filter(|_| few) else {
@@ -76,6 +78,8 @@ pub(crate) fn scenario(
     for (name, class) in &mut document.traffic {
         let named = !name.trim().is_empty();
         check.require(named, &["traffic", name], "a class needs a name", "write [traffic.NAME]");
+        app::prepare(class);
+        traffic::opens(class);
         let pairs = layout.pairs(&mut check, name, class);
         traffic.extend(traffic::class(&mut check, name, class, pairs, document.duration));
     }

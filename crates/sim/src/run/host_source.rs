@@ -4,7 +4,7 @@ use rand::Rng as _;
 use tidegate_core::host::{Ends, Stack, Transfer};
 use tidegate_core::units::Time;
 use tidegate_model::draw::Pcg64;
-use tidegate_model::scenario::{Class, Direction, Quic};
+use tidegate_model::scenario::{Class, End, Quic};
 
 use crate::app::is_driven;
 use crate::error::BuildError;
@@ -34,7 +34,7 @@ impl HostSource {
             let Ends { client, server } = (self.stack)(&Transfer {
                 start: Time::ZERO,
                 size: None,
-                download: class.direction == Direction::Download,
+                download: class.opens == End::Receiver,
                 objects: true,
                 datagram: self.datagram,
                 seed: 0,

@@ -12,9 +12,9 @@ const QFCP: &str = "law = \"qfcp\"";
 /// packet of 1000 B leaves every 0.8 ms (C = 10 Mbit/s), never two at once.
 #[test]
 fn a_flow_starts_at_the_rate_granted_and_is_paced() {
-    for (direction, opener_rtts) in [("upload", 1.0), ("download", 1.5)] {
+    for (opens, opener_rtts) in [("sender", 1.0), ("receiver", 1.5)] {
         let one = class("one", "0s", "\"100kB\"", "qfcp", "");
-        let text = format!("{}{one}direction = \"{direction}\"\n", link(QFCP, 1));
+        let text = format!("{}{one}opens = \"{opens}\"\n", link(QFCP, 1));
         let scenario = load(&text, &[]);
         let (stages, sent) = watched(&scenario, "access.source1", |_, _| false);
         let results = run_with(&scenario, 1, Custom { stages, ..Custom::default() });

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::problems::Check;
 use crate::document::free::{FreeLink, Names, Reverse};
 use crate::document::{ClassDoc, Named};
-use crate::scenario::{Network, Port};
+use crate::scenario::{Direction, Network, NodeEnd, Port};
 use crate::text::decode::spelling;
 
 /// Most links: the routes of every node to every other are held in memory.
@@ -66,7 +66,11 @@ impl Free {
     fn port(&mut self, name: &str, link: &FreeLink) -> Port {
         let ends = (self.node(&link.from), self.node(&link.to));
         let plain = Port::plain(name.to_owned(), ends, (link.rate, link.delay, link.buffer));
-        Port { loss: link.loss, cost: link.cost, ..plain }
+        let way = link.users.map(|users| match users {
+            NodeEnd::From => Direction::Upload,
+            NodeEnd::To => Direction::Download,
+        });
+        Port { loss: link.loss, cost: link.cost, way, ..plain }
     }
 
     /// The host pairs of a class: names in order, or one name with each of a list.
@@ -122,6 +126,10 @@ fn reverse(port: &Port, doc: &mut Reverse) -> Port {
         buffer: *doc.buffer.get_or_insert(port.buffer),
         cost: *doc.cost.get_or_insert(port.cost),
         loss: *doc.loss.get_or_insert(port.loss),
+        way: port.way.map(|way| match way {
+            Direction::Upload => Direction::Download,
+            Direction::Download => Direction::Upload,
+        }),
         ..port.clone()
     }
 }

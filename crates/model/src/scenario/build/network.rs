@@ -6,7 +6,7 @@ use super::free::{self, Free};
 use super::problems::Check;
 use crate::document::free::{Names, Reverse};
 use crate::document::{Access, ClassDoc, Dumbbell, Link, Tandem, Topology};
-use crate::scenario::{Network, Port};
+use crate::scenario::{Direction, Network, Port, Side};
 
 /// Most links of a tandem.
 const MAX_LINKS: usize = 1_000;
@@ -50,9 +50,9 @@ impl Layout<'_> {
     ) -> Vec<(u16, u16)> {
         match self {
             Layout::Chain(chain, routes) => {
-                let route = chain.route(check, name, class);
+                let (route, back) = chain.route(check, name, class);
                 routes.push(route);
-                chain.pairs(route)
+                chain.pairs(route, back)
             }
             Layout::Free(free) => free.pairs(check, name, class),
         }
@@ -82,9 +82,11 @@ pub(super) struct Chain<'a> {
     sinks: Vec<(usize, String)>,
     /// Whether a class may choose its routers.
     choice: bool,
+    /// On which side the users are.
+    users: Side,
 }
 
-/// From which router to which a class sends.
+/// Between which routers a class sends: that of its sources, and that of its sinks.
 type Route = (usize, usize);
 
 /// Propagation round trip from the first router to each. (A sum that overflows comes from delays
@@ -120,10 +122,11 @@ impl<'a> Chain<'a> {
             links: vec![("bottleneck".to_owned(), &dumbbell.bottleneck)],
             round_trips: round_trips(std::slice::from_ref(&dumbbell.bottleneck)),
             access: &dumbbell.access,
-            pairs: dumbbell.pairs,
+            pairs: dumbbell.pairs.unwrap_or(1),
             sources: vec![(0, String::new())],
             sinks: vec![(1, String::new())],
             choice: false,
+            users: dumbbell.users,
         }
     }
 
@@ -147,8 +150,9 @@ impl<'a> Chain<'a> {
             links: (1..).map(|i| format!("link{i}")).zip(&tandem.links).collect(),
             round_trips: round_trips(&tandem.links),
             access: &tandem.access,
-            pairs: tandem.pairs,
+            pairs: tandem.pairs.unwrap_or(1),
             choice: true,
+            users: tandem.users,
             routers,
         }
     }
@@ -158,15 +162,21 @@ impl<'a> Chain<'a> {
         self.routers.len() + hosts
     }
 
-    /// The routers of a class; fills in the default in `class`.
-    fn route(&self, check: &mut Check<'_>, name: &str, class: &mut ClassDoc) -> Route {
+    /// The routers of a class, and whether its data goes from sinks to sources; fills in the
+    /// defaults in `class`.
+    fn route(&self, check: &mut Check<'_>, name: &str, class: &mut ClassDoc) -> (Route, bool) {
         let last = self.routers.len() - 1;
+        let to_the_right = match self.users {
+            Side::Left => Direction::Upload,
+            Side::Right => Direction::Download,
+        };
+        let back = *class.direction.get_or_insert(to_the_right) != to_the_right;
         if !self.choice {
             for (key, given) in [("from", class.from.is_some()), ("to", class.to.is_some())] {
                 let what = "a dumbbell has but one way";
                 check.require(!given, &["traffic", name, key], what, "leave it out");
             }
-            return (0, last);
+            return ((0, last), back);
         }
         let mut find = |key, given: &mut Option<Names>, default: usize| {
             let names = given.get_or_insert_with(|| Names::one(self.routers[default].clone()));
@@ -180,10 +190,11 @@ impl<'a> Chain<'a> {
                 default
             })
         };
-        let (from, to) = (find("from", &mut class.from, 0), find("to", &mut class.to, last));
+        let (first, end) = if back { (last, 0) } else { (0, last) };
+        let (from, to) = (find("from", &mut class.from, first), find("to", &mut class.to, end));
         let what = "data cannot be sent to the router that it comes from";
         check.require(from != to, &["traffic", name], what, "write two different routers");
-        (from, to)
+        (if back { (to, from) } else { (from, to) }, back)
     }
 
     /// Number of the first host at `router`, where `before` groups of hosts come first.
@@ -194,11 +205,12 @@ impl<'a> Chain<'a> {
         self.routers.len() + (before + place) * self.pairs as usize
     }
 
-    /// The host pairs of a route.
-    fn pairs(&self, (from, to): Route) -> Vec<(u16, u16)> {
+    /// The host pairs of a route; `back`: from sinks to sources.
+    fn pairs(&self, (from, to): Route, back: bool) -> Vec<(u16, u16)> {
         let source = self.first_host(&self.sources, 0, from);
         let sink = self.first_host(&self.sinks, self.sources.len(), to);
-        (0..self.pairs as usize).map(|i| ((source + i) as u16, (sink + i) as u16)).collect()
+        let pairs = (0..self.pairs as usize).map(|i| ((source + i) as u16, (sink + i) as u16));
+        pairs.map(|(source, sink)| if back { (sink, source) } else { (source, sink) }).collect()
     }
 
     /// Longest propagation round trip between the hosts of a route.
@@ -230,8 +242,12 @@ impl<'a> Chain<'a> {
                 self.longest(routes, |(from, to)| (from.min(to)..from.max(to)).contains(&at));
             let ends = (at as u16, at as u16 + 1);
             let plain = Port::plain(name.clone(), ends, (link.rate, link.delay, link.buffer));
-            let there = Port { loss: link.loss, round_trip, ..plain };
-            let back = reverse(&there, &link.reverse);
+            let (right, left) = match self.users {
+                Side::Left => (Direction::Upload, Direction::Download),
+                Side::Right => (Direction::Download, Direction::Upload),
+            };
+            let there = Port { loss: link.loss, round_trip, way: Some(right), ..plain };
+            let back = Port { way: Some(left), ..reverse(&there, &link.reverse) };
             network.ports.extend([there, back]);
         }
         for (router, prefix) in &self.sources {

@@ -97,12 +97,14 @@ fn without_effect(check: &mut Check<'_>, name: &str, doc: &ClassDoc, transport: 
         return;
     }
     let path = |key| ["traffic", name, key];
+    let served = doc.direction.is_some_and(|way| doc.opens != Some(way.users()));
     let endless = matches!(&doc.size, Some(SizeDoc(Distribution::Unlimited)));
     for (key, wrong, help) in [
         ("size", endless, "write the size of an object, or a distribution of it"),
         ("video", doc.video.is_some(), "leave one of the two out"),
         ("flows", doc.flows.is_some(), "leave one of the two out"),
         ("stop", doc.stop.is_some(), "write `count` into `pages`: how many a user loads"),
+        ("opens", served, "leave it out: users open connections"),
     ] {
         check.require(!wrong, &path(key), "has no effect with `pages`", help);
     }

@@ -13,7 +13,7 @@ use tidegate_core::units::Time;
 
 use super::problems::{Check, MAX_SIZE};
 use crate::document::ClassDoc;
-use crate::scenario::{Direction, Replayed};
+use crate::scenario::{Direction, End, Replayed};
 use crate::text::decode::spelling;
 use crate::text::report::{Place, Problem, Text};
 
@@ -98,7 +98,7 @@ fn read(
     path: &[&str],
     file: &str,
     scale: f64,
-    doc: &ClassDoc,
+    doc: &mut ClassDoc,
 ) -> Option<Vec<Replayed>> {
     let Some(bytes) = check.files.get(file) else {
         check.refuse(path, format!("the file {file:?} was not handed in"), "check its name");
@@ -119,7 +119,11 @@ fn read(
         check.refuse(&[path[0], path[1], "only"], what, "leave it out");
         return None;
     }
-    let usual = doc.direction.unwrap_or_default();
+    let usual = (doc.direction.unwrap_or_default(), doc.opens.unwrap_or(End::Sender));
+    if columns.direction.is_some() {
+        // the users of each flow open it
+        doc.opens = None;
+    }
     match columns.flows(bytes, first, |start| start * scale, usual) {
         Ok(flows) => Some(flows),
         Err(wrong) => refuse(check, file, wrong),
@@ -191,7 +195,7 @@ impl Columns {
         bytes: &[u8],
         first: csv::Position,
         scaled: impl Fn(f64) -> f64,
-        usual: Direction,
+        usual: (Direction, End),
     ) -> Result<Vec<Replayed>, Wrong> {
         let from = usize::try_from(first.byte()).unwrap_or(usize::MAX).min(bytes.len());
         let mut reader = reader(&bytes[from..]);
@@ -232,7 +236,7 @@ impl Columns {
         &self,
         record: &ByteRecord,
         scaled: impl Fn(f64) -> f64,
-        usual: Direction,
+        usual: (Direction, End),
     ) -> Result<Replayed, (usize, String, String)> {
         let field = |column: usize, name: &str, help: &str| {
             let text = record.get(column).map(String::from_utf8_lossy).unwrap_or_default();
@@ -258,7 +262,8 @@ impl Columns {
             _ => return refused(self.size, "size_bytes", &text, help),
         };
         let Some(column) = self.direction else {
-            return Ok(Replayed { start, size, direction: usual });
+            let (direction, opens) = usual;
+            return Ok(Replayed { start, size, direction, opens });
         };
         let help = "write upload or download";
         let direction = match field(column, "direction", help)?.as_ref() {
@@ -266,7 +271,7 @@ impl Columns {
             "download" => Direction::Download,
             other => return refused(column, "direction", other, help),
         };
-        Ok(Replayed { start, size, direction })
+        Ok(Replayed { start, size, direction, opens: direction.users() })
     }
 }
 

@@ -12,11 +12,19 @@ use crate::document::{ArrivalsDoc, ClassDoc};
 use crate::profile::Recovery;
 use crate::registry::control::{Control, TransportDoc};
 use crate::scenario::{
-    Arrivals, Class, Course, Direction, FlowSize, Misbehaviour, Quic, Transport, Udp,
+    Arrivals, Class, Course, Direction, End, FlowSize, Misbehaviour, People, Quic, Transport, Udp,
 };
 
 /// Most listed arrivals.
 const MAX_LISTED: usize = 1_000_000;
+
+/// Fills in which end opens the connections of a class, before its direction is filled in: the
+/// default depends on whether that is written.
+pub(super) fn opens(doc: &mut ClassDoc) {
+    if !matches!(doc.transport, TransportDoc::Udp(_)) {
+        doc.opens.get_or_insert(doc.direction.map_or(End::Sender, Direction::users));
+    }
+}
 
 /// A checked class, unless something is wrong with its arrivals or its size.
 pub(super) fn class(
@@ -26,7 +34,6 @@ pub(super) fn class(
     pairs: Vec<(u16, u16)>,
     duration: Time,
 ) -> Option<Class> {
-    app::prepare(doc);
     check.require(!name.is_empty(), &["traffic", ""], "a class needs a name", "name it");
     receiver(check, name, doc);
     let transport = match &mut doc.transport {
@@ -44,12 +51,14 @@ pub(super) fn class(
         let direction = *doc.direction.get_or_insert_default();
         (arrivals(check, name, &mut doc.arrivals), size(check, name, doc), direction)
     };
+    // recorded flows are opened by their users, and UDP by nobody
+    let opens = doc.opens.unwrap_or(direction.users());
     check.require(
         transport.tcp().is_none_or(|tcp| tcp.handshake)
-            || (direction == Direction::Upload && doc.flows.is_none()),
+            || (opens == End::Sender && doc.flows.is_none()),
         &["traffic", name, "transport"],
         "without a handshake only the end that sends the data can begin",
-        "leave `handshake` true, or make the class an upload with `arrivals`",
+        "leave `handshake` true, or write opens = \"sender\" and `arrivals`",
     );
     Some(Class {
         name: name.to_owned(),
@@ -58,12 +67,23 @@ pub(super) fn class(
         app,
         transport,
         direction,
+        opens,
         patience: doc.patience,
         clients: doc.clients,
+        people: people(check, name, doc),
         opaque_share: doc.opaque_share,
         receiver: doc.receiver,
         pairs,
     })
+}
+
+/// The people of a class.
+fn people(check: &mut Check<'_>, name: &str, doc: &ClassDoc) -> Option<People> {
+    let people = doc.people.as_ref()?;
+    let what = "has no effect with `people`, who have an address each";
+    check.require(doc.clients.is_none(), &["traffic", name, "clients"], what, "leave it out");
+    let order = people.same.clone().unwrap_or_else(|| name.to_owned());
+    Some(People { of: people.of, order })
 }
 
 /// How its receivers misbehave: not where it has no effect, or nothing would ever be complete.
@@ -131,8 +151,7 @@ fn udp(check: &mut Check<'_>, name: &str, doc: &mut ClassDoc) -> Option<Udp> {
     let path = |key| ["traffic", name, key];
     let what = "has no effect without a connection";
     check.require(doc.patience.is_none(), &path("patience"), what, "leave it out");
-    let upload = doc.direction != Some(Direction::Download);
-    check.require(upload, &path("direction"), what, "leave it out: data goes from `from` to `to`");
+    check.require(doc.opens.is_none(), &path("opens"), what, "leave it out");
     if doc.flows.is_none() {
         doc.size.get_or_insert(SizeDoc(Distribution::Unlimited));
     }

@@ -6,7 +6,7 @@ use super::problems::Check;
 use crate::document::ClassDoc;
 use crate::document::size::{Distribution, SizeDoc};
 use crate::document::video::VideoDoc;
-use crate::scenario::{Direction, Transport, Video};
+use crate::scenario::{Direction, End, Transport, Video};
 
 /// Most rates of a ladder.
 const MOST_RATES: usize = 50;
@@ -80,11 +80,13 @@ fn beside(check: &mut Check<'_>, name: &str, doc: &ClassDoc, transport: &Transpo
     let path = |key| ["traffic", name, key];
     let size = !matches!(&doc.size, Some(SizeDoc(Distribution::Unlimited)) | None);
     let upload = doc.direction == Some(Direction::Upload);
+    let served = doc.opens == Some(End::Sender);
     for (key, wrong, help) in [
         ("size", size, "leave it out: the film's `length` says how much there is"),
         ("flows", doc.flows.is_some(), "leave one of the two out"),
         ("stop", doc.stop.is_some(), "write `length`: how long the film is"),
         ("direction", upload, "leave it out: viewers open connections, and data comes to them"),
+        ("opens", served && !upload, "leave it out: viewers open connections"),
     ] {
         check.require(!wrong, &path(key), "has no effect with `video`", help);
     }

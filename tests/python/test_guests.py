@@ -1,0 +1,155 @@
+"""Scenarios with guests: the first screen is what they feel, and controls can be at both ports."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import tidegate
+from tidegate.cli import app
+from tidegate.errors import UsageError
+from tidegate.scenario.document import read
+from tidegate.scenario.overrides import asked_ports, law_cells
+from tidegate.show.people import felt, links
+
+ROOT = Path(__file__).parents[2]
+PLACES = ("hotel", "school", "cafe", "village", "ship", "office")
+SMALL = """
+name = "a small hotel"
+duration = "20s"
+warmup = "5s"
+[guests]
+place = "hotel"
+people = 40
+photos = 0.5
+begin = "5s"
+[topology.dumbbell]
+access = { rate = "100Mbit", delay = "2ms" }
+bottleneck = { rate = "20Mbit", delay = "8ms", buffer = "200ms", reverse = { rate = "5Mbit" } }
+"""
+
+
+def typed(*words):
+    found = CliRunner().invoke(app, [str(word) for word in words])
+    assert found.exit_code == 0, found.output
+    return found.output
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "small.toml"
+    path.write_text(SMALL, encoding="utf-8")
+    return path
+
+
+# The rule: of a class its share, its mean time or its quality, as a recommendation judges it; what
+# no column has is left out. The values are those that stand in the columns.
+def test_what_guests_feel_is_a_block_for_each_class():
+    column = {
+        "pages.pages": 12,
+        "pages.pages_loaded_share": 0.9,
+        "pages.page_load_mean_s": 2.5,
+        "calls-up.sent_packets": 100,
+        "calls-up.call_mos": 4.1,
+        "calls-up.lost_share": 0.01,
+        "photos.arrived": 5,
+        "photos.flows": 5,
+        "photos.endless": 0,
+        "photos.completed_share": 1.0,
+        "settings": {"queue": "cake"},
+        "own.pages": 3,
+        "own.pages_loaded_share": 0.5,
+    }
+    blocks = felt(["pages", "calls-up", "photos", "own"], ["pages", "calls-up", "photos"], [column])
+    assert [(block.title, [row.title for row in block.rows]) for block in blocks] == [
+        ("Pages (readers)", ["loaded [%]", "mean load time [s]"]),
+        ("Calls, what the others hear", ["mean opinion score", "packets lost [%]"]),
+        ("Photos sent", ["completed [%]"]),
+    ]
+    shown = {row.metric: column[row.metric] * row.scale for block in blocks for row in block.rows}
+    assert shown["pages.pages_loaded_share"] == 90.0
+    assert shown["calls-up.lost_share"] == 1.0
+
+
+def test_ports_say_which_way_they_lead():
+    [block] = links({"a": "download", "a.reverse": "upload"}, ["a", "a.reverse", "b"])
+    heads = [row.title for row in block.rows if "utilisation" in row.title]
+    assert heads == [
+        "a (down): utilisation [%]",
+        "a.reverse (up): utilisation [%]",
+        "b: utilisation [%]",
+    ]
+
+
+def test_the_first_screen_of_a_run_is_about_people(file, tmp_path):
+    first = typed("run", file, "--out", tmp_path / "run")
+    assert first.index("Pages (readers)") < first.index("Photos sent") < first.index("Link")
+    assert "bottleneck.reverse (up): utilisation" in first
+    assert "Wait for admission" not in first
+    every = typed("run", file, "--out", tmp_path / "run", "--all")
+    assert "Wait for admission" in every
+    assert "Pages (readers)" not in every
+    # one screen
+    assert len(first.splitlines()) < 60
+
+
+def test_a_comparison_of_both_directions(file, tmp_path):
+    words = ("compare", file, "--queue", "drop-tail,fq-codel", "--port", "both", "--seeds", "2")
+    out = typed(*words, "--no-plots", "--out", tmp_path / "both")
+    assert "Calls, what guests hear" in out
+    assert "Wait for admission" not in out
+    every = typed(*words, "--no-plots", "--out", tmp_path / "both", "--all")
+    assert "Class pages" in every
+
+
+# What `--port` says: one port, several, or the default one and its other direction.
+def test_a_law_is_set_at_each_port_that_is_named():
+    document = read(SMALL)
+    scenario = document.load()
+    both = ["bottleneck", "bottleneck.reverse"]
+    assert asked_ports("both", scenario) == both
+    assert asked_ports("bottleneck.reverse,bottleneck", scenario) == both[::-1]
+    assert asked_ports(None, scenario) == []
+    with pytest.raises(UsageError, match="There is no port link1"):
+        asked_ports("bottleneck,link1", scenario)
+    (cell,) = law_cells("queue", ["cake:bandwidth=4Mbit"], both, document)
+    law = {"law": "cake", "bandwidth": "4Mbit"}
+    assert [(key, tomllib.loads(f"x = {value}")["x"]) for key, value in cell.settings] == [
+        ("port.bottleneck.queue", law),
+        ('port."bottleneck.reverse".queue', law),
+    ]
+
+
+# 40 people in a hotel: 5 readers, 3 viewers and one in each of the other kinds (guests.toml).
+def test_results_say_whose_classes_they_are():
+    summary = tidegate.run(SMALL, settings={"duration": "6s"}).summary
+    assert summary["people"] == [each["name"] for each in summary["classes"]]
+    assert summary["ways"] == {"bottleneck": "download", "bottleneck.reverse": "upload"}
+    flows = {name: count for name, count, *_ in read(SMALL).load().expected}
+    assert (flows["video"], flows["calls"], flows["meetings-up"]) == (3, 1, 1)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_there_is_a_scenario_for_each_place(place):
+    path = ROOT / "scenarios" / f"{place}.toml"
+    assert tomllib.loads(path.read_text(encoding="utf-8"))["guests"]["place"] == place
+    scenario = read(path).load()
+    assert scenario.people == scenario.classes
+    # both directions are links of their own, and each is used
+    offered = {port: share for port, _, share, *_ in scenario.offered}
+    assert 0.05 < offered["bottleneck"] < 1.5
+    assert 0.01 < offered["bottleneck.reverse"] < 1.5
+
+
+# The table of the page is that of the file which the classes are made from.
+def test_the_page_has_the_shares_of_the_places():
+    habits = tomllib.loads((ROOT / "crates/model/src/guests.toml").read_text(encoding="utf-8"))
+    page = (ROOT / "docs/people.md").read_text(encoding="utf-8")
+    kinds = ("pages", "video", "calls", "meetings", "updates", "photos")
+    for place, shares in habits["place"].items():
+        [line] = re.findall(rf"^\| `{place}` \|(.*)\|$", page, re.MULTILINE)
+        told = [float(cell.strip().removesuffix(" %")) / 100 for cell in line.split("|")]
+        assert told == pytest.approx([shares[kind] for kind in kinds]), place
+    assert set(habits["place"]) == set(PLACES)
