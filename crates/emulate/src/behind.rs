@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use tidegate_common::fail::{At, Failure};
 
-use crate::device::{Device, Place};
+use crate::device::{Device, DeviceName};
 
 /// First address of 100.64.0.0/10.
 const FIRST: u32 = 0x6440_0000;
@@ -66,10 +66,10 @@ impl Behind {
     }
 
     /// Where the devices at both ends are to be made.
-    pub fn places(&self) -> [Place; 2] {
+    pub fn places(&self) -> [DeviceName; 2] {
         let there = Some(self.namespace.clone());
-        let outer = Place { namespace: None, name: self.outer.clone() };
-        [outer, Place { namespace: there, name: "link0".to_owned() }]
+        let outer = DeviceName { namespace: None, name: self.outer.clone() };
+        [outer, DeviceName { namespace: there, name: "link0".to_owned() }]
     }
 
     /// Gives the devices their addresses, which exist as long as they do.

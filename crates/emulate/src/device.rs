@@ -17,17 +17,17 @@ const QUEUE: u32 = 10_000;
 
 /// Namespace and name of a device, as `NAMESPACE:NAME`, or `NAME` in our own namespace.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Place {
+pub struct DeviceName {
     /// Name under /run/netns; none: our own.
     pub namespace: Option<String>,
     /// Name of the device.
     pub name: String,
 }
 
-impl FromStr for Place {
+impl FromStr for DeviceName {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Place, String> {
+    fn from_str(text: &str) -> Result<DeviceName, String> {
         let (namespace, name) = match text.split_once(':') {
             Some((namespace, name)) => (Some(namespace), name),
             None => (None, text),
@@ -36,7 +36,7 @@ impl FromStr for Place {
         if !right(name) || name.len() > 15 || !namespace.is_none_or(right) {
             return Err("write NAMESPACE:DEVICE, or DEVICE (15 characters at most)".to_owned());
         }
-        Ok(Place { namespace: namespace.map(str::to_owned), name: name.to_owned() })
+        Ok(DeviceName { namespace: namespace.map(str::to_owned), name: name.to_owned() })
     }
 }
 
@@ -44,7 +44,7 @@ impl FromStr for Place {
 pub struct Device {
     /// To read and write packets.
     pub tun: SyncDevice,
-    place: Place,
+    place: DeviceName,
     there: Option<File>,
 }
 
@@ -53,7 +53,7 @@ impl Device {
     ///
     /// # Errors
     /// There is no such namespace, or no permission to create a device in it.
-    pub fn make(place: &Place) -> Result<Device, Failure> {
+    pub fn make(place: &DeviceName) -> Result<Device, Failure> {
         let failed = |error: io::Error| {
             let namespace = place.namespace.as_deref().unwrap_or("here");
             Failure::failed(format!("TUN device {} ({namespace})", place.name), error)
@@ -114,7 +114,8 @@ mod tests {
 
     #[test]
     fn a_place_is_a_namespace_and_a_device() {
-        let place = |text: &str| text.parse::<Place>().map(|place| (place.namespace, place.name));
+        let place =
+            |text: &str| text.parse::<DeviceName>().map(|place| (place.namespace, place.name));
         assert_eq!(place("left:tg0"), Ok((Some("left".to_owned()), "tg0".to_owned())));
         assert_eq!(place("tg0"), Ok((None, "tg0".to_owned())));
         for wrong in ["", ":", "a:", ":b", "../x:b", "a:sixteen-letters-", "a:b:c"] {
@@ -136,7 +137,7 @@ mod tests {
         #[test]
         fn no_table_breaks_it(table in prop::collection::vec(any::<u8>(), 0..200)) {
             let _ = lost(&table, "tg0");
-            let _ = String::from_utf8_lossy(&table).parse::<Place>();
+            let _ = String::from_utf8_lossy(&table).parse::<DeviceName>();
         }
     }
 }

@@ -23,7 +23,7 @@ use super::bypass::Bypass;
 use super::claim::Claim;
 use super::config::{Config, EndsOf, Mode, Quic};
 use super::ends::Ends;
-use super::epoch::{Epochs, Flow, Outcome};
+use super::epoch::{Epochs, Outcome, QueueEpoch};
 use super::hook::Hook;
 use super::journal::{Journal, Line};
 use super::link::{Interface, Netlink};
@@ -380,7 +380,7 @@ impl Controller {
     }
 
     /// The counts of the program, and what the queue did in the epoch; zero without an interface.
-    fn read_epoch(&mut self) -> Result<(Counts, Flow), Failure> {
+    fn read_epoch(&mut self) -> Result<(Counts, QueueEpoch), Failure> {
         let Some(placed) = &mut self.placed else { return Ok(Default::default()) };
         if self.config.file.quic == Quic::Admit {
             placed.gate.sweep()?;
@@ -401,18 +401,18 @@ impl Controller {
         let answered =
             counts_answers(&self.config).then(|| tally.answered - placed.answered_before);
         let idle_ended = tally.idle_ended - placed.idle_before;
-        let between = Flow::between(&placed.queue, &queue, fewest);
-        let flow = Flow { refused_behind, answered, idle_ended, ..between };
+        let between = QueueEpoch::between(&placed.queue, &queue, fewest);
+        let ended = QueueEpoch { refused_behind, answered, idle_ended, ..between };
         placed.idle_before = tally.idle_ended;
         (placed.queue, placed.refused_before) = (queue, refused);
         placed.answered_before = tally.answered;
-        Ok((tally.counts(), flow))
+        Ok((tally.counts(), ended))
     }
 
     /// Updates the log, the status and the metrics.
     fn write_down(&mut self, outcome: &Outcome) -> Result<(), Failure> {
         let Some(placed) = &self.placed else { return Ok(()) };
-        let (tally, flow) = (placed.gate.program.tally()?, outcome.flow);
+        let (tally, queue) = (placed.gate.program.tally()?, outcome.queue);
         let connections =
             self.config.dqm.as_ref().map(|_| (tally.asked, tally.of(Fate::Connection)));
         let decided = outcome.decision;
@@ -433,10 +433,10 @@ impl Controller {
             admitted: outcome.counts.admitted,
             departed: outcome.counts.departed,
             resets: outcome.counts.resets,
-            sent: flow.sent,
-            sent_bytes: flow.bytes,
-            drops: flow.drops,
-            min_queue: flow.min_waiting,
+            sent: queue.sent,
+            sent_bytes: queue.bytes,
+            drops: queue.drops,
+            min_queue: queue.min_waiting,
             alarm: outcome.alarm,
             obeyed: outcome.obeyed,
             judged: outcome.judged,
@@ -455,7 +455,7 @@ impl Controller {
             status.epochs = epoch;
             (status.arrived, status.admitted) = (outcome.counts.arrived, outcome.counts.admitted);
             (status.departed, status.resets) = (outcome.counts.departed, outcome.counts.resets);
-            status.count_queue(&flow, rate_bps);
+            status.count_queue(&queue, rate_bps);
             status.received_bps = received_bps;
             status.trial_s = trial_s;
             status.queue.clone_from(&placed.queue.kind);

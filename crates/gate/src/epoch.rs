@@ -16,7 +16,7 @@ const WITHOUT_LAW: Time = Time::from_secs(1);
 
 /// What the queue did in an epoch.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Flow {
+pub struct QueueEpoch {
     /// Packets that it sent.
     pub sent: u64,
     /// Packets that it dropped.
@@ -37,20 +37,20 @@ pub struct Flow {
     pub idle_ended: u64,
 }
 
-impl Flow {
+impl QueueEpoch {
     /// The difference of two readings of a queue; its 32-bit counters wrap around. A queue that was
     /// made anew, as when its interface went and came back, has counted from zero.
-    pub fn between(before: &Queue, now: &Queue, min_waiting: u32) -> Flow {
+    pub fn between(before: &Queue, now: &Queue, min_waiting: u32) -> QueueEpoch {
         let zero = Queue::default();
         let before = if now.continues(before) { before } else { &zero };
-        Flow {
+        QueueEpoch {
             sent: now.packets.wrapping_sub(before.packets).into(),
             drops: now.drops.wrapping_sub(before.drops).into(),
             bytes: now.bytes.wrapping_sub(before.bytes),
             min_waiting: min_waiting.min(now.waiting),
             waiting: now.waiting,
             backlog: now.backlog.into(),
-            ..Flow::default()
+            ..QueueEpoch::default()
         }
     }
 
@@ -74,7 +74,7 @@ impl Flow {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Outcome {
     /// What the queue did in it.
-    pub flow: Flow,
+    pub queue: QueueEpoch,
     /// The counts of the epoch, with the ends corrected.
     pub counts: Counts,
     /// The decision of the law; none: it only measured, or there is no law.
@@ -182,29 +182,29 @@ impl Epochs {
     pub fn end(
         &mut self,
         now: Time,
-        read: Result<(Counts, Flow), Failure>,
+        read: Result<(Counts, QueueEpoch), Failure>,
         rate: Rate,
     ) -> Result<Outcome, Failure> {
         let length = self.deadline.saturating_sub(self.began);
         let late = now.saturating_sub(self.deadline);
         (self.began, self.deadline) = (now, now.saturating_add(length));
         let missed = std::mem::replace(&mut self.missed, true);
-        let (counted, flow) = read?;
+        let (counted, queue) = read?;
         self.missed = false;
         let refusing = self.in_force().pass_all == 0;
         let mut counts = counted.since(&self.before);
         self.before = counted;
         (counts.departed, counts.resets) = self.ends.mended(counts.departed, counts.resets);
-        counts.departed += flow.idle_ended;
+        counts.departed += queue.idle_ended;
         // counts over one and a half epochs would mislead the law
         let judged = late < length / 2 && !missed;
         let mut decision = None;
         if judged {
             let alarm_before = self.flood.alarm();
             let ended = counts.departed + counts.resets;
-            let admitted = counts.admitted.saturating_sub(flow.refused_behind);
+            let admitted = counts.admitted.saturating_sub(queue.refused_behind);
             // who was answered is not forged, though a page may take long to end
-            let real = ended.max(flow.answered.unwrap_or(0));
+            let real = ended.max(queue.answered.unwrap_or(0));
             if self.flood.epoch(admitted, real, refusing) != alarm_before {
                 tracing::warn!(
                     alarm = self.flood.alarm(),
@@ -213,18 +213,18 @@ impl Epochs {
             }
             let flood = self.flood.suspected();
             // a session of a forged address has nothing but SYNs, and does not pile up
-            let begun = flow.answered.unwrap_or(admitted);
+            let begun = queue.answered.unwrap_or(admitted);
             self.onset.epoch(begun, ended, counts.refused(), length, flood);
         }
         if let Some(law) = self.law.as_mut().filter(|_| judged) {
             let none = Waiting::default();
-            let view = flow.view(rate, &none);
+            let view = queue.view(rate, &none);
             (self.deadline, decision) = law
                 .update(now, &view, &counts, &mut self.knobs)
                 .map_err(|fault| Failure::failed("law", fault))?;
         }
         let (alarm, obeyed) = (self.flood.alarm(), self.onset.obeyed());
-        Ok(Outcome { flow, counts, decision, alarm, obeyed, judged })
+        Ok(Outcome { queue, counts, decision, alarm, obeyed, judged })
     }
 }
 
@@ -249,7 +249,7 @@ mod tests {
         Counts { arrived, admitted, departed, ..Counts::default() }
     }
 
-    const LOSING: Flow = Flow {
+    const LOSING: QueueEpoch = QueueEpoch {
         sent: 800,
         drops: 50,
         bytes: 1_250_000,
@@ -287,7 +287,7 @@ mod tests {
         epochs
             .end(Time::from_secs(51), Ok((counted(1000, 1000, 100), LOSING)), RATE)
             .expect("it decides");
-        let idle = Flow { drops: 0, min_waiting: 0, ..LOSING };
+        let idle = QueueEpoch { drops: 0, min_waiting: 0, ..LOSING };
         epochs
             .end(Time::from_secs(52), Ok((counted(2000, 1640, 200), idle)), RATE)
             .expect("it decides");
@@ -358,10 +358,10 @@ mod tests {
             let wait = Time::from_secs(2);
             let mut epochs = Epochs::start(Some(law), ends, LIMITS, wait, 2.0, Time::from_secs(50))
                 .expect("it starts");
-            let flow = Flow { answered, ..LOSING };
+            let queue = QueueEpoch { answered, ..LOSING };
             for n in 1..=10u64 {
                 let total = counted(385 * n, 385 * n, 85 * n);
-                let outcome = epochs.end(Time::from_secs(50 + n), Ok((total, flow)), RATE);
+                let outcome = epochs.end(Time::from_secs(50 + n), Ok((total, queue)), RATE);
                 assert!(!outcome.expect("it decides").alarm);
             }
             epochs.in_force().pass_all
@@ -388,10 +388,10 @@ mod tests {
     fn sessions_that_are_answered_are_no_flood() {
         let alarm = |answered| {
             let mut epochs = close_probe();
-            let flow = Flow { answered: Some(answered), ..LOSING };
+            let queue = QueueEpoch { answered: Some(answered), ..LOSING };
             let ends = (1..=5u64).map(|n| {
                 let total = counted(1000 * n, 1000 * n, 100 + n);
-                epochs.end(Time::from_secs(50 + n), Ok((total, flow)), RATE).expect("it decides")
+                epochs.end(Time::from_secs(50 + n), Ok((total, queue)), RATE).expect("it decides")
             });
             ends.last().is_some_and(|outcome| outcome.alarm)
         };
@@ -401,13 +401,13 @@ mod tests {
     // 1000 come and 900 of them are refused by the queue: of the hundred that got in, most end.
     #[test]
     fn what_the_queue_refuses_is_no_flood() {
-        let flow = Flow { refused_behind: 900, ..LOSING };
+        let queue = QueueEpoch { refused_behind: 900, ..LOSING };
         let mut epochs =
             Epochs::start(None, Ends::new(0, 0), LIMITS, Time::ZERO, 2.0, Time::from_secs(50))
                 .expect("it starts");
         for n in 1..=9u64 {
             let total = counted(1000 * n, 1000 * n, 50 * n);
-            let ended = epochs.end(Time::from_secs(50 + n), Ok((total, flow)), RATE);
+            let ended = epochs.end(Time::from_secs(50 + n), Ok((total, queue)), RATE);
             assert!(!ended.expect("it goes on").alarm, "{n}");
         }
     }
@@ -459,8 +459,8 @@ mod tests {
             // larger ones: more bytes, and fewer packets
             (of(7, 3_000, 1, 45_000_000), (3_000, 1, 45_000_000)),
         ] {
-            let flow = Flow::between(&before, &now, 0);
-            assert_eq!((flow.sent, flow.drops, flow.bytes), expected, "{now:?}");
+            let queue = QueueEpoch::between(&before, &now, 0);
+            assert_eq!((queue.sent, queue.drops, queue.bytes), expected, "{now:?}");
         }
     }
 
@@ -469,7 +469,7 @@ mod tests {
     fn counters_of_the_queue_go_around() {
         let before = Queue { packets: u32::MAX - 4, drops: 3, bytes: 100, ..Queue::default() };
         let now = Queue { packets: 7, drops: 5, bytes: 1_600, waiting: 2, ..Queue::default() };
-        let flow = Flow::between(&before, &now, 4);
-        assert_eq!((flow.sent, flow.drops, flow.bytes, flow.min_waiting), (12, 2, 1_500, 2));
+        let queue = QueueEpoch::between(&before, &now, 4);
+        assert_eq!((queue.sent, queue.drops, queue.bytes, queue.min_waiting), (12, 2, 1_500, 2));
     }
 }

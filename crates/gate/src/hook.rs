@@ -11,7 +11,7 @@ use libbpf_rs::query::{LinkInfo, LinkTypeInfo};
 use libbpf_rs::{Program, TC_EGRESS, TC_INGRESS, TcAttachPoint, TcHook, TcHookBuilder};
 use serde::{Deserialize, Serialize};
 use tidegate_common::fail::Failure;
-use tidegate_tcx::Link;
+use tidegate_tcx::BpfLink;
 
 use super::filters::{Filter, Side};
 
@@ -75,7 +75,7 @@ pub struct Site<'a> {
 
 /// The place of a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Place {
+pub struct Attachment {
     /// Name of its function.
     pub title: &'static str,
     /// Its side of the interface.
@@ -87,7 +87,7 @@ pub struct Place {
 /// A program at an interface. One at tcx leaves it when this is dropped.
 pub struct Attached {
     /// Its place.
-    pub place: Place,
+    pub place: Attachment,
     /// The program.
     id: u32,
     held: Held,
@@ -96,7 +96,7 @@ pub struct Attached {
 enum Held {
     Filter(TcHook),
     /// The link, which the program of before has too, and the program itself.
-    Link(Rc<Link>, OwnedFd),
+    Link(Rc<BpfLink>, OwnedFd),
 }
 
 impl Attached {
@@ -106,7 +106,7 @@ impl Attached {
     /// The kernel refuses it, or another filter has its priority.
     pub fn new(
         program: BorrowedFd<'_>,
-        place: Place,
+        place: Attachment,
         at: &Site<'_>,
         name: &str,
     ) -> Result<Attached, Failure> {
@@ -152,13 +152,18 @@ impl Attached {
 }
 
 /// The program of a link; none: the link was detached, or its interface is gone.
-fn runs(link: &Link) -> Option<u32> {
+fn runs(link: &BpfLink) -> Option<u32> {
     let info = LinkInfo::from_fd(link.as_fd()).ok()?;
     matches!(info.info, LinkTypeInfo::Tcx(at) if at.ifindex != 0).then_some(info.prog_id)
 }
 
 /// Attaches at tcx, without a gap where a program of before has the place.
-fn link(program: BorrowedFd<'_>, place: Place, at: &Site<'_>, name: &str) -> Result<Held, Failure> {
+fn link(
+    program: BorrowedFd<'_>,
+    place: Attachment,
+    at: &Site<'_>,
+    name: &str,
+) -> Result<Held, Failure> {
     let failed = |error| refused(name, format!("not attached by tcx: {error}"));
     let link_of = |attached: &Attached| match &attached.held {
         Held::Link(link, _) => Some(Rc::clone(link)),
@@ -170,14 +175,14 @@ fn link(program: BorrowedFd<'_>, place: Place, at: &Site<'_>, name: &str) -> Res
         link.update(program).map_err(failed)?;
         return Ok(Held::Link(link, own));
     }
-    let link = Link::attach(program, at.index, side_of_tcx(place.side)).map_err(failed)?;
+    let link = BpfLink::attach(program, at.index, side_of_tcx(place.side)).map_err(failed)?;
     Ok(Held::Link(Rc::new(link), own))
 }
 
 /// Attaches at clsact, in the place of a filter of ours that is there.
 fn filter(
     program: BorrowedFd<'_>,
-    place: Place,
+    place: Attachment,
     at: &Site<'_>,
     name: &str,
 ) -> Result<Held, Failure> {

@@ -149,13 +149,13 @@ fn registry(boards: Boards) -> Registry {
 }
 
 /// Where a gate's metrics are to be served, whether they must be, its interface and its status.
-pub type Wanted = (Option<SocketAddr>, bool, String, watch::Receiver<Status>);
+pub type Endpoint = (Option<SocketAddr>, bool, String, watch::Receiver<Status>);
 
 /// Serves the metrics of all gates that name an address there, as a task of the present runtime.
 ///
 /// # Errors
 /// An address that a file sets cannot be bound.
-pub async fn serve_all(wanted: impl Iterator<Item = Wanted>) -> Result<(), Failure> {
+pub async fn serve_all(wanted: impl Iterator<Item = Endpoint>) -> Result<(), Failure> {
     let mut places: BTreeMap<SocketAddr, (bool, Boards)> = BTreeMap::new();
     for (address, must, interface, status) in wanted {
         if let Some(address) = address {

@@ -9,7 +9,7 @@ use zerocopy::{FromBytes, IntoBytes};
 
 use super::config::{Network, NeverRefuse};
 use super::filters::Side;
-use super::hook::{Attached, Place, Site, refused};
+use super::hook::{Attached, Attachment, Site, refused};
 use super::shared::{Control, Observed, Settings, Tally, knobs_bytes};
 use tidegate_common::fail::Failure;
 
@@ -161,7 +161,7 @@ impl Program {
         found.ok_or_else(|| refused(self.name, format!("the object has no program `{title}`")))
     }
 
-    fn attach(&self, place: Place, at: &Site<'_>) -> Result<Attached, Failure> {
+    fn attach(&self, place: Attachment, at: &Site<'_>) -> Result<Attached, Failure> {
         Attached::new(self.part(place.title)?.as_fd(), place, at, self.name)
     }
 
@@ -296,7 +296,7 @@ impl Gate {
     /// # Errors
     /// The kernel refuses it, or another filter has the priority.
     pub fn attach(&self, at: &Site<'_>, priority: u32) -> Result<Attached, Failure> {
-        self.program.attach(Place { title: "tidegate_gate", side: Side::Egress, priority }, at)
+        self.program.attach(Attachment { title: "tidegate_gate", side: Side::Egress, priority }, at)
     }
 
     /// Decides about the SYNs that come in by that interface, and counts ends and answers, where
@@ -305,7 +305,8 @@ impl Gate {
     /// # Errors
     /// The kernel refuses it, or another filter has the priority.
     pub fn attach_ingress(&self, at: &Site<'_>, priority: u32) -> Result<Attached, Failure> {
-        self.program.attach(Place { title: "tidegate_ends", side: Side::Ingress, priority }, at)
+        self.program
+            .attach(Attachment { title: "tidegate_ends", side: Side::Ingress, priority }, at)
     }
 
     /// Runs the program of the ingress on one packet; its action.

@@ -13,7 +13,7 @@ use tokio::net::UnixListener;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::config::Config;
-use super::epoch::Flow;
+use super::epoch::QueueEpoch;
 use super::orders::Order;
 use super::shared::{Fate, Tally};
 use tidegate_common::fail::Failure;
@@ -150,10 +150,10 @@ impl Status {
     }
 
     /// Sets what the queue did in the last epoch.
-    pub fn count_queue(&mut self, flow: &Flow, rate_bps: f64) {
-        self.drops_total += flow.drops;
-        (self.drops, self.waiting) = (flow.drops, flow.waiting);
-        (self.min_waiting, self.rate_bps) = (flow.min_waiting, rate_bps);
+    pub fn count_queue(&mut self, queue: &QueueEpoch, rate_bps: f64) {
+        self.drops_total += queue.drops;
+        (self.drops, self.waiting) = (queue.drops, queue.waiting);
+        (self.min_waiting, self.rate_bps) = (queue.min_waiting, rate_bps);
     }
 
     /// Packets of one fate.

@@ -28,7 +28,7 @@ use crate::engine::{Entity, Kind};
 use crate::flow_id::FlowId;
 use crate::transport::control::Any as Control;
 use crate::transport::table::{NewFlow, World};
-use crate::transport::{ClassParams, SenderState, Standing};
+use crate::transport::{ClassParams, SenderState, Snapshot};
 
 use browser::Browser;
 use carrier::Outcome;
@@ -211,11 +211,11 @@ impl Apps {
     }
 
     /// The state of a connection, if it is not over.
-    pub(crate) fn standing(&self, flow: &Identity, classes: &[ClassParams]) -> Option<Standing> {
+    pub(crate) fn snapshot(&self, flow: &Identity, classes: &[ClassParams]) -> Option<Snapshot> {
         if is_of_hosts(flow.slot.0) {
-            return self.lines.hosts.hosts().standing(flow);
+            return self.lines.hosts.hosts().snapshot(flow);
         }
-        self.lines.tcp.flows.standing(flow, classes)
+        self.lines.tcp.flows.snapshot(flow, classes)
     }
 
     /// The sender of a connection, if it is not over.

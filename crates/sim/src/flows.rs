@@ -17,7 +17,7 @@ use crate::transport::control::{Any, Reno};
 use crate::transport::hosts::HostTable;
 use crate::transport::table::{FlowTable, NewFlow, World};
 use crate::transport::udp::UdpTable;
-use crate::transport::{ClassParams, SenderState, Standing};
+use crate::transport::{ClassParams, SenderState, Snapshot};
 
 /// What a new flow sends by.
 pub(crate) enum Sends {
@@ -135,21 +135,21 @@ impl Flows {
     }
 
     /// The state of a flow, if it is not over.
-    pub(crate) fn standing(
+    pub(crate) fn snapshot(
         &self,
         flow: &Identity,
         classes: &[ClassParams],
         rows: &[Row],
-    ) -> Option<Standing> {
+    ) -> Option<Snapshot> {
         match FlowId(flow.slot.0).table() {
-            FlowId::RENO => self.reno.standing(flow, classes),
+            FlowId::RENO => self.reno.snapshot(flow, classes),
             FlowId::UDP => {
                 let delivered = rows[flow.row as usize].delivered;
-                Some(Standing { delivered, ..Standing::NONE })
+                Some(Snapshot { delivered, ..Snapshot::NONE })
             }
-            FlowId::APPS | FlowId::APP_HOSTS => self.apps.standing(flow, classes),
-            FlowId::HOSTS => self.hosts.standing(flow),
-            _ => self.other.standing(flow, classes),
+            FlowId::APPS | FlowId::APP_HOSTS => self.apps.snapshot(flow, classes),
+            FlowId::HOSTS => self.hosts.snapshot(flow),
+            _ => self.other.snapshot(flow, classes),
         }
     }
 

@@ -12,7 +12,7 @@ use crate::flows::Flows;
 use crate::names::names;
 use crate::network::Network;
 use crate::rows::Row;
-use crate::transport::{ClassParams, Standing};
+use crate::transport::{ClassParams, Snapshot};
 
 /// A flow that has started.
 #[derive(Clone, Copy)]
@@ -101,34 +101,34 @@ impl Series {
         let rate = |bytes: u64| bytes as f64 * 8.0 / span;
         for one in &mut self.flows {
             let Some(begun) = &mut one.begun else { continue };
-            let (standing, gained) = begun.look(flows, classes, rows);
+            let (snapshot, gained) = begun.look(flows, classes, rows);
             let (row, class, number) = (begun.flow.row, one.class, one.number);
-            let going_on = standing.filter(|_| !rows[row as usize].is_over());
+            let going_on = snapshot.filter(|_| !rows[row as usize].is_over());
             // an end within the interval leaves its last bytes, and no window
             if going_on.is_some() || gained > 0 {
-                let standing = going_on.unwrap_or(Standing::NONE);
+                let snapshot = going_on.unwrap_or(Snapshot::NONE);
                 self.flow_rows.push(FlowSeriesRow {
                     time_s: now.secs(),
                     flow: row.into(),
                     class: Category(class.into()),
                     number,
-                    cwnd_packets: standing.cwnd,
-                    srtt_s: standing.srtt.map_or(f64::NAN, Time::secs),
-                    flight_packets: standing.flight,
+                    cwnd_packets: snapshot.cwnd,
+                    srtt_s: snapshot.srtt.map_or(f64::NAN, Time::secs),
+                    flight_packets: snapshot.flight,
                     rate_bps: rate(gained),
                 });
             }
-            if standing.is_none() {
+            if snapshot.is_none() {
                 one.begun = None;
             }
         }
         for whole in &mut self.classes {
             let (mut bytes, mut open) = (0, 0);
             whole.open.retain_mut(|begun| {
-                let (standing, gained) = begun.look(flows, classes, rows);
+                let (snapshot, gained) = begun.look(flows, classes, rows);
                 bytes += gained;
-                open += u32::from(standing.is_some() && rows[begun.flow.row as usize].is_open());
-                standing.is_some()
+                open += u32::from(snapshot.is_some() && rows[begun.flow.row as usize].is_open());
+                snapshot.is_some()
             });
             self.class_rows.push(ClassSeriesRow {
                 time_s: now.secs(),
@@ -185,13 +185,13 @@ impl Begun {
         flows: &Flows,
         classes: &[ClassParams],
         rows: &[Row],
-    ) -> (Option<Standing>, u64) {
-        let standing = flows.standing(&self.flow, classes, rows);
+    ) -> (Option<Snapshot>, u64) {
+        let snapshot = flows.snapshot(&self.flow, classes, rows);
         let over = rows[self.flow.row as usize].delivered;
-        let delivered = standing.map_or(over, |standing| standing.delivered);
+        let delivered = snapshot.map_or(over, |snapshot| snapshot.delivered);
         let gained = delivered - self.delivered;
         self.delivered = delivered;
-        (standing, gained)
+        (snapshot, gained)
     }
 }
 

@@ -186,7 +186,7 @@ pub(crate) struct Ctx<'a> {
 
 /// The state of a flow at one instant.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Standing {
+pub(crate) struct Snapshot {
     /// Congestion window in segments; NaN: it has none.
     pub(crate) cwnd: f64,
     /// Smoothed round-trip time; none: not measured.
@@ -197,10 +197,10 @@ pub(crate) struct Standing {
     pub(crate) delivered: u64,
 }
 
-impl Standing {
+impl Snapshot {
     /// For a flow whose sender has no window.
-    pub(crate) const NONE: Standing =
-        Standing { cwnd: f64::NAN, srtt: None, flight: f64::NAN, delivered: 0 };
+    pub(crate) const NONE: Snapshot =
+        Snapshot { cwnd: f64::NAN, srtt: None, flight: f64::NAN, delivered: 0 };
 }
 
 /// A sender at one instant.

@@ -116,7 +116,7 @@ impl Settings {
         server
             .transport_config(transport)
             .validation_token_config(tokens)
-            .time_source(Arc::new(Standing));
+            .time_source(Arc::new(FixedTime));
         let mut endpoint = EndpointConfig::new(Arc::new(Keys));
         // the range holds: the datagram has 1200 bytes or more
         let _ = endpoint.max_udp_payload_size(datagram.clamp(1200, 65_527));
@@ -171,9 +171,9 @@ impl Settings {
 }
 
 /// A clock for tokens, of which there are none.
-struct Standing;
+struct FixedTime;
 
-impl TimeSource for Standing {
+impl TimeSource for FixedTime {
     fn now(&self) -> SystemTime {
         SystemTime::UNIX_EPOCH
     }

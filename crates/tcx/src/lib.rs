@@ -33,14 +33,14 @@ impl Side {
 
 /// Keeps a program at an interface, until it is dropped.
 #[derive(Debug)]
-pub struct Link(OwnedFd);
+pub struct BpfLink(OwnedFd);
 
-impl Link {
+impl BpfLink {
     /// Attaches a program before all others.
     ///
     /// # Errors
     /// The kernel refuses it.
-    pub fn attach(program: BorrowedFd<'_>, interface: i32, side: Side) -> io::Result<Link> {
+    pub fn attach(program: BorrowedFd<'_>, interface: i32, side: Side) -> io::Result<BpfLink> {
         let options = bpf_link_create_opts {
             sz: size_of::<bpf_link_create_opts>() as libbpf_sys::size_t,
             flags: libbpf_sys::BPF_F_BEFORE,
@@ -53,7 +53,7 @@ impl Link {
         };
         let made = checked(made)?;
         // SAFETY: the kernel has just opened it for this call, so nobody else owns it.
-        Ok(Link(unsafe { OwnedFd::from_raw_fd(made) }))
+        Ok(BpfLink(unsafe { OwnedFd::from_raw_fd(made) }))
     }
 
     /// Puts another program in the place of its program; each packet meets one of the two.
@@ -71,7 +71,7 @@ impl Link {
     }
 }
 
-impl AsFd for Link {
+impl AsFd for BpfLink {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }

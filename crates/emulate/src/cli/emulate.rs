@@ -12,7 +12,7 @@ use tidegate_core::units::Time;
 
 use crate::behind::{Behind, watch};
 use crate::carrier::{carry, ports};
-use crate::device::{Device, Place};
+use crate::device::{Device, DeviceName};
 use crate::report::{Direction, lines};
 use crate::scenario;
 use tidegate_common::fail::{At, Failure};
@@ -35,10 +35,10 @@ pub struct Emulate {
     scenario: PathBuf,
     /// Namespace and name of the first device: NAMESPACE:DEVICE, or DEVICE
     #[arg(long, value_name = "PLACE", required_unless_present = "command", requires = "right")]
-    left: Option<Place>,
+    left: Option<DeviceName>,
     /// Namespace and name of the second device
     #[arg(long, value_name = "PLACE", requires = "left")]
-    right: Option<Place>,
+    right: Option<DeviceName>,
     /// Port of the scenario from left to right; packets from right to left use the port back
     #[arg(long, value_name = "NAME", default_value = "bottleneck")]
     port: String,

@@ -43,10 +43,10 @@ fn block_on(gates: impl Future<Output = Result<(), Failure>>) -> Result<(), Fail
 }
 
 /// What a gate starts from: its settings, its file, and what it observes where it has none.
-type Wanted = (Config, PathBuf, Option<Observation>);
+type GateFile = (Config, PathBuf, Option<Observation>);
 
 /// Places all gates, then runs them side by side. If one cannot be placed, none is.
-async fn serve(wanted: Vec<Wanted>) -> Result<(), Failure> {
+async fn serve(wanted: Vec<GateFile>) -> Result<(), Failure> {
     program::quiet();
     // files that name the same socket share it
     let mut sockets: BTreeMap<PathBuf, (Socket, Vec<Member>)> = BTreeMap::new();
@@ -100,7 +100,7 @@ struct Gate {
 impl Gate {
     /// Places a gate, which joins those that answer on its socket.
     fn start(
-        (config, path, observation): Wanted,
+        (config, path, observation): GateFile,
         members: &mut Vec<Member>,
     ) -> Result<Gate, Failure> {
         let mut status = Status::default();
@@ -139,7 +139,7 @@ impl Gate {
     }
 
     /// Where its metrics are to be served, and whether they must be.
-    fn metrics(&self) -> metrics::Wanted {
+    fn metrics(&self) -> metrics::Endpoint {
         let Config { metrics, file, .. } = &self.controller.config;
         (*metrics, file.metrics.is_some(), file.interface.clone(), self.seen.clone())
     }

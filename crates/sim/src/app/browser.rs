@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use tidegate_core::units::Time;
 use tidegate_model::draw::{Object, Page};
 
-use super::carrier::Wanted;
+use super::carrier::Asked;
 use super::desk::{App, Desk};
 use crate::transport::table::NewFlow;
 
@@ -134,11 +134,11 @@ impl Browser {
                 continue;
             };
             let objects = &line.objects[line.objects.len() - number..];
-            let requests: Vec<Wanted> = objects
+            let requests: Vec<Asked> = objects
                 .iter()
                 .map(|&object| {
                     let Object { bytes, server } = loading.objects[object as usize];
-                    Wanted { bytes, last: line.closing, server, tag: loading.first + object }
+                    Asked { bytes, last: line.closing, server, tag: loading.first + object }
                 })
                 .collect();
             for request in &requests {

@@ -7,7 +7,7 @@ use crate::transport::table::World;
 
 /// What a client asks for.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Wanted {
+pub(super) struct Asked {
     pub(super) bytes: u64,
     /// Whether the connection closes after it.
     pub(super) last: bool,
@@ -43,7 +43,7 @@ pub(super) trait Carrier {
     /// Whether it has carried as much as it can.
     fn is_full(&self, slot: u32) -> bool;
     /// The client sends requests.
-    fn ask(&mut self, slot: u32, wanted: &[Wanted], world: &mut World<'_>);
+    fn ask(&mut self, slot: u32, wanted: &[Asked], world: &mut World<'_>);
     /// The client closes it, or asks the server to.
     fn close(&mut self, slot: u32, world: &mut World<'_>);
     /// The user leaves now.

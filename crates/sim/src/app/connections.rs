@@ -4,7 +4,7 @@ use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::units::Time;
 use tidegate_model::scenario::Scenario;
 
-use super::carrier::{Carrier, Outcome, Wanted};
+use super::carrier::{Asked, Carrier, Outcome};
 use super::exchange::{Answer, Arrived, Exchange, Request};
 use crate::capture::{Identity, Noted};
 use crate::engine::{Entity, Kind};
@@ -282,9 +282,9 @@ impl Carrier for Connections {
         self.flows.handed_in(slot) >= MOST_SEGMENTS
     }
 
-    fn ask(&mut self, slot: u32, wanted: &[Wanted], world: &mut World<'_>) {
+    fn ask(&mut self, slot: u32, wanted: &[Asked], world: &mut World<'_>) {
         let mss = world.classes[usize::from(self.flows.class(slot))].tcp.mss;
-        let request = |&Wanted { bytes, last, server, tag }: &Wanted| {
+        let request = |&Asked { bytes, last, server, tag }: &Asked| {
             let answer = Answer::Data(Part::of(bytes, mss, last));
             Request { answer, server, tag }
         };

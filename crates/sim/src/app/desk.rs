@@ -7,7 +7,7 @@ use tidegate_core::units::Time;
 use tidegate_model::draw::{Object, Page};
 use tidegate_model::scenario::{Class, Pages};
 
-use super::carrier::Wanted;
+use super::carrier::Asked;
 use super::lines::Lines;
 use super::loads::Loads;
 use crate::engine::{Entity, Kind};
@@ -85,7 +85,7 @@ impl Desk<'_, '_> {
         self.lines.of(slot).is_full(slot)
     }
 
-    pub(super) fn ask(&mut self, slot: u32, wanted: &[Wanted]) {
+    pub(super) fn ask(&mut self, slot: u32, wanted: &[Asked]) {
         self.lines.of_mut(slot).ask(slot, wanted, self.world);
     }
 

@@ -11,7 +11,7 @@ use tidegate_core::packet::Packet;
 use tidegate_core::units::Time;
 use tidegate_model::scenario::Scenario;
 
-use super::carrier::{Carrier, Outcome, Wanted};
+use super::carrier::{Asked, Carrier, Outcome};
 use super::exchange::Arrived;
 use crate::capture::Identity;
 use crate::engine::{Entity, Kind};
@@ -36,7 +36,7 @@ struct Line {
     /// The number of the next request.
     next: u32,
     /// What was asked for and has not come, by number.
-    wanted: BTreeMap<u32, Wanted>,
+    wanted: BTreeMap<u32, Asked>,
     /// When the server answers which request.
     making: BTreeSet<(Time, u32)>,
 }
@@ -191,7 +191,7 @@ impl Carrier for Streams {
         self.lines[place(slot)].next >= MOST_REQUESTS
     }
 
-    fn ask(&mut self, slot: u32, wanted: &[Wanted], world: &mut World<'_>) {
+    fn ask(&mut self, slot: u32, wanted: &[Asked], world: &mut World<'_>) {
         for &one in wanted {
             let line = &mut self.lines[place(slot)];
             line.wanted.insert(line.next, one);

@@ -8,7 +8,7 @@ use tidegate_core::units::Time;
 use tidegate_model::columns::{Category, Column, VideoRow};
 use tidegate_model::scenario::{Scenario, Video};
 
-use super::carrier::Wanted;
+use super::carrier::Asked;
 use super::desk::{App, Desk};
 use super::player::Player;
 use crate::names::names;
@@ -38,7 +38,7 @@ impl Viewer {
         let bytes = u64::from(packets) * u64::from(desk.class(self.flow.class).tcp.mss);
         let last = self.player.asked == self.film.segments;
         let tag = self.player.asked;
-        desk.ask(self.slot, &[Wanted { bytes, last, server: Time::ZERO, tag }]);
+        desk.ask(self.slot, &[Asked { bytes, last, server: Time::ZERO, tag }]);
     }
 }
 

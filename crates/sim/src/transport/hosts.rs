@@ -11,7 +11,7 @@ use tidegate_core::units::Time;
 use tidegate_core::wire::quic::Initial;
 use tidegate_model::scenario::{Class, Transport, Udp};
 
-use super::Standing;
+use super::Snapshot;
 use super::receiver::Address;
 use super::table::{NewFlow, World};
 use crate::capture::Identity;
@@ -317,13 +317,13 @@ impl HostTable {
     }
 
     /// The state of a flow, if it is not over.
-    pub(crate) fn standing(&self, flow: &Identity) -> Option<Standing> {
+    pub(crate) fn snapshot(&self, flow: &Identity) -> Option<Snapshot> {
         let full = self.full[usize::from(flow.class)];
         let flow = self.holds(flow.slot.0, flow.slot.1)?;
         let Report { window, srtt, .. } = flow.ends[SOURCE].report;
         let cwnd = window.map_or(f64::NAN, |bytes| bytes as f64 / full);
         let delivered = flow.ends[SINK].report.delivered;
-        Some(Standing { cwnd, srtt, flight: f64::NAN, delivered })
+        Some(Snapshot { cwnd, srtt, flight: f64::NAN, delivered })
     }
 }
 

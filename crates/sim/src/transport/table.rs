@@ -17,7 +17,7 @@ use crate::rows::Row;
 use super::control::{Control, Payloads, Reno};
 use super::receiver::{Address, Receiver};
 use super::sender::Sender;
-use super::{ClassParams, Ctx, Fate, SenderState, Standing};
+use super::{ClassParams, Ctx, Fate, SenderState, Snapshot};
 
 /// The settings of a new flow.
 #[derive(Clone, Copy)]
@@ -225,11 +225,11 @@ impl<C: Control + Payloads> FlowTable<C> {
     }
 
     /// The state of a flow, if it is not over.
-    pub(crate) fn standing(&self, flow: &Identity, classes: &[ClassParams]) -> Option<Standing> {
+    pub(crate) fn snapshot(&self, flow: &Identity, classes: &[ClassParams]) -> Option<Snapshot> {
         let flow = self.holds(flow.slot.0, flow.slot.1)?;
         let class = &classes[usize::from(flow.class)];
         let delivered = flow.sender.bytes_of(flow.receiver.received(), class);
-        Some(Standing { delivered, ..flow.sender.standing() })
+        Some(Snapshot { delivered, ..flow.sender.snapshot() })
     }
 
     /// The sender of a flow, if it is not over.

@@ -36,7 +36,7 @@ const TODAY: u64 = 2_000_000_000;
 pub(super) fn sides() -> Result<Sides, Box<dyn std::error::Error>> {
     let (kx_groups, secure_random) = (vec![&X25519 as _], &Drawn as _);
     let own = CryptoProvider { kx_groups, secure_random, ..ring::default_provider() };
-    let (provider, calendar) = (Arc::new(own), Arc::new(Standing));
+    let (provider, calendar) = (Arc::new(own), Arc::new(FixedTime));
     let certificate = CertificateDer::from(CERTIFICATE);
     let mut roots = RootCertStore::empty();
     roots.add(certificate.clone())?;
@@ -168,9 +168,9 @@ impl ActiveKeyExchange for Exchange {
 
 /// A calendar that stands still.
 #[derive(Debug)]
-struct Standing;
+struct FixedTime;
 
-impl TimeProvider for Standing {
+impl TimeProvider for FixedTime {
     fn current_time(&self) -> Option<UnixTime> {
         Some(UnixTime::since_unix_epoch(Duration::from_secs(TODAY)))
     }

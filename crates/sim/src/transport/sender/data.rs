@@ -7,7 +7,7 @@ use crate::rows::UNLIMITED;
 use super::super::control::{Control, Payloads};
 use super::super::receiver::Address;
 use super::super::sent_log::SentLog;
-use super::super::{ClassParams, Ctx, SenderState, Standing};
+use super::super::{ClassParams, Ctx, SenderState, Snapshot};
 use super::{Sender, State};
 
 impl<C: Control + Payloads> Sender<C> {
@@ -46,9 +46,9 @@ impl<C: Control + Payloads> Sender<C> {
     }
 
     /// How the flow stands for this end; it does not know what was delivered.
-    pub(crate) fn standing(&self) -> Standing {
+    pub(crate) fn snapshot(&self) -> Snapshot {
         let srtt = self.rto.srtt();
-        Standing {
+        Snapshot {
             cwnd: self.control.cwnd(),
             srtt: (srtt > Time::ZERO).then_some(srtt),
             flight: f64::from(self.snd.flight()),
@@ -58,7 +58,7 @@ impl<C: Control + Payloads> Sender<C> {
 
     /// The same, and what only the sender knows.
     pub(crate) fn state(&self, class: &ClassParams) -> SenderState {
-        let Standing { cwnd, srtt, .. } = self.standing();
+        let Snapshot { cwnd, srtt, .. } = self.snapshot();
         let before = |segment: u32| self.bytes_of(segment.min(self.snd.total), class);
         let acked = before(self.snd.una);
         SenderState {
