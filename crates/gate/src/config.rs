@@ -173,7 +173,7 @@ keys! {
     pub struct File:
     interface: String = required "The interface, of this network namespace, whose outgoing packets are controlled";
     mode: Mode = { Mode::Observe } "Whether decisions are carried out; default `observe`: they are only counted";
-    law: toml::Table = required "The law, as at the gate of a port of a scenario; `{ law = \"none\" }`: nothing is refused by the number of sessions";
+    law: LawTable = required "The law, as at the gate of a port of a scenario; `{ law = \"none\" }`: nothing is refused by the number of sessions";
     opener: Opens = { Opens::Either } "Which packet opens a session: that of uploads, of downloads, or either; default `either`";
     tokens_keep: f64 = 2 [0 to 60] "Lifetime of unused tokens, in epochs; `tide` has its own";
     ends: Ends = { Ends::Cells } "How the end of a session is counted once; default `cells`";
@@ -204,6 +204,23 @@ keys! {
     /// The buffer of the interface under dual-queue management.
     pub struct DqmBuffer:
     buffer: u32 = required [1 to 100000] "Buffer in packets: there every connection packet is dropped";
+}
+
+/// The law in the file: its name, and its settings.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LawTable(toml::Table);
+
+impl<'de> Deserialize<'de> for LawTable {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<LawTable, D::Error> {
+        match toml::Value::deserialize(from)? {
+            toml::Value::Table(law) => Ok(LawTable(law)),
+            other => {
+                let name = other.as_str().filter(|name| !name.is_empty()).unwrap_or("tide");
+                let what = format!("this is no table: write law = {{ law = \"{name}\" }}");
+                Err(serde::de::Error::custom(what))
+            }
+        }
+    }
 }
 
 /// Dual-queue management in the file: the law's settings, and the buffer.
@@ -330,7 +347,7 @@ impl Check<'_> {
 
     /// The law, with the defaults of a gate.
     fn law(&self) -> Result<Option<GateLaw>, Failure> {
-        let mut table = self.file.law.clone();
+        let mut table = self.file.law.0.clone();
         let name = table.get("law").and_then(toml::Value::as_str).unwrap_or_default().to_owned();
         if name == "tide" && self.file.capacity.is_none() && self.file.shape.is_none() {
             let what = "tide needs the link's rate: set `capacity` or `shape`";

@@ -337,6 +337,7 @@ const MISTAKES: &[(&str, &str, &[&str])] = &[
     // the note is the comment at the field, which the schema carries
     ("pairs      = 10", "pairs = \"ten\"", &["whole number", "note: `topology.dumbbell.pairs`: "]),
     ("\"10Mbit\"", "\"10mbps\"", &["10Mbit", "10MB/s"]),
+    ("\"10Mbit\"", "\"1,5Mbit\"", &["has a comma", "as in `1.5Mbit`"]),
     ("duration = \"300s\"", "", &["`duration` is missing"]),
     ("rate = \"100Mbit\", ", "", &["topology.dumbbell.access", "`rate` is missing"]),
     ("\"300s\"", "\"721h\"", &["`duration`", "720h"]),
@@ -505,13 +506,23 @@ fn files_are_named_as_written_and_their_distribution_is_scaled() {
     assert_eq!(mean.value(Time::ZERO), 175.0);
     let points = vec![(100.0 / 175.0, 0.5), (300.0 / 175.0, 0.75), (300.0 / 175.0, 1.0)];
     assert_eq!(*shape, Shape::Empirical(points));
+    // as tools for data centres write it: percent, from nothing on; 0 to 1000 B (500 B on average)
+    // and 1000 to 2000 B (1500 B), half of the flows each
+    for text in ["0 0\n1000 50\n2000 100\n", "0 0\n1000 50%\n2000 100%\n"] {
+        let scenario = with(text).unwrap();
+        let FlowSize::Drawn { shape, mean } = &scenario.traffic[0].size else { panic!() };
+        assert_eq!(mean.value(Time::ZERO), 1000.0);
+        assert_eq!(*shape, Shape::Empirical(vec![(0.0, 0.0), (1.0, 0.5), (2.0, 1.0)]));
+    }
     let wrong: &[(&str, &[&str])] = &[
         ("", &["no points"]),
         ("size,p\n", &["no points"]),
         ("100,0.5\n50,1\n", &["dir/web.csv:2:1", "sort"]),
         ("100,0.5\n200,0.4\n300,1", &["dir/web.csv:2:1", "falls", "never fall"]),
         ("100,0.5\n200,0.9\n", &["dir/web.csv:2:1", "end at 0.9"]),
-        ("100,50\n200,100\n", &["dir/web.csv:1:1", "divide percentages by 100"]),
+        ("100,50\n200,99\n", &["dir/web.csv:2:1", "end at 99, not at 1", "or 100 percent"]),
+        ("100,50\n200,101\n", &["dir/web.csv:2:1", "percentages from 0 to 100"]),
+        ("100;0,5\n200;1\n", &["dir/web.csv:1:1", "by a comma, not by `;`"]),
         ("0,0.5\n200,1\n", &["size of 0"]),
         ("-1,0.5\n200,1\n", &["size of -1"]),
         ("nan,0.5\n200,1\n", &["size of NaN"]),

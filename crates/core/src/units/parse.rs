@@ -70,6 +70,10 @@ fn scale(
     if let Some(&(_, factor)) = table.iter().find(|(name, _)| *name == unit) {
         return Ok(factor);
     }
+    if unit.starts_with(',') {
+        let help = format!("write a point in the number, as in `{}`", text.replacen(',', ".", 1));
+        return Err(UnitError::new(format!("`{text}` has a comma"), help));
+    }
     let names: Vec<&str> = table.iter().map(|(name, _)| *name).collect();
     let what = if unit.is_empty() {
         format!("`{text}` has no unit")

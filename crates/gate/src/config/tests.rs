@@ -128,6 +128,9 @@ fn what_is_wrong_is_named_with_its_line() {
     assert!(refusal("law = { law = 'none' }\n").contains("the key `interface` is missing"));
     let wrong_law = refusal("interface = 'wan0'\nlaw = { law = 'close-probe', beta = 2 }\n");
     assert!(wrong_law.starts_with("gate.toml:2: law: `beta`: 2 is out of range"), "{wrong_law}");
+    let name = refusal("interface = 'wan0'\nlaw = 'gss-ga'\n");
+    let remedy = "gate.toml:2: `law`: this is no table: write law = { law = \"gss-ga\" }";
+    assert!(name.starts_with(remedy), "{name}");
     let tide = refusal("interface = 'wan0'\nlaw = { law = 'tide' }\n");
     assert!(tide.contains("set `capacity` or `shape`"), "{tide}");
     let python = refusal("interface = 'wan0'\nlaw = { law = 'python', name = 'mine' }\n");

@@ -208,8 +208,11 @@ impl de::Error for Refused {
     }
 
     fn missing_field(field: &'static str) -> Refused {
-        let (what, help) =
-            (format!("the key `{field}` is missing"), format!("add `{field} = ...`"));
+        let what = format!("the key `{field}` is missing");
+        let help = match field {
+            "topology" => "add a table, as in `[topology.dumbbell]`".to_owned(),
+            _ => format!("add `{field} = ...`"),
+        };
         Refused(Box::new(Misfit { what, help, missing: true, ..Misfit::default() }))
     }
 }

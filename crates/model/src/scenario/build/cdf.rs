@@ -1,8 +1,9 @@
 //! Distribution functions of sizes, read from a file of two columns.
 //!
 //! Each line holds a size in bytes and the probability of a size up to it, separated by a comma or
-//! blanks. `#` starts a comment, and one line of words at the top is a header. Between two lines
-//! the function is linear; the probability of the first line belongs to its size alone.
+//! blanks. The probabilities end at 1, or at 100 if they are percentages. `#` starts a comment, and
+//! one line of words at the top is a header. Between two lines the function is linear; the
+//! probability of the first line belongs to its size alone. A first line `0 0` begins it.
 
 use std::ops::Range;
 
@@ -61,14 +62,20 @@ fn points(text: &str) -> Result<Vec<(f64, f64)>, Wrong> {
         }
         let fields: Vec<&str> =
             data.split([',', ' ', '\t']).filter(|field| !field.is_empty()).collect();
-        let numbers: Vec<Option<f64>> = fields.iter().map(|field| field.parse().ok()).collect();
+        let numbers: Vec<Option<f64>> =
+            fields.iter().map(|field| field.trim_end_matches('%').parse().ok()).collect();
         if points.is_empty() && !header && numbers.iter().all(Option::is_none) {
             header = true;
             continue;
         }
         let [Some(size), Some(probability)] = numbers.as_slice() else {
             let what = format!("`{}` is not a size and a probability", shortened(data));
-            return Err((span, what, "write two numbers a line, as in `4000, 0.35`"));
+            let help = if data.contains(';') {
+                "separate the two numbers by a comma, not by `;`, and write points in them"
+            } else {
+                "write two numbers a line, as in `4000, 0.35`"
+            };
+            return Err((span, what, help));
         };
         follows(points.last(), (*size, *probability))
             .map_err(|(what, help)| (span.clone(), what, help))?;
@@ -85,11 +92,14 @@ fn points(text: &str) -> Result<Vec<(f64, f64)>, Wrong> {
             "the file has no points".to_owned(),
             "write a size and a probability a line",
         )),
-        Some(&(_, end)) if end < 1.0 => {
-            let what = format!("the probabilities end at {end}, not at 1");
-            Err((last, what, "end with the largest size and the probability 1"))
+        Some(&(_, 1.0)) => Ok(points),
+        Some(&(_, 100.0)) => {
+            Ok(points.into_iter().map(|(size, percent)| (size, percent / 100.0)).collect())
         }
-        Some(_) => Ok(points),
+        Some(&(_, end)) => {
+            let what = format!("the probabilities end at {end}, not at 1");
+            Err((last, what, "end with the largest size and the probability 1, or 100 percent"))
+        }
     }
 }
 
@@ -102,14 +112,15 @@ fn follows(
     before: Option<&(f64, f64)>,
     (size, probability): (f64, f64),
 ) -> Result<(), (String, &'static str)> {
-    if !(size > 0.0 && size <= MAX_SIZE.bytes() as f64) {
+    let begins = before.is_none() && (size, probability) == (0.0, 0.0);
+    if !begins && !(size > 0.0 && size <= MAX_SIZE.bytes() as f64) {
         return Err((
             format!("a size of {size} bytes is out of range"),
             "write sizes above 0, up to 1e12",
         ));
     }
-    if !(0.0..=1.0).contains(&probability) {
-        let help = "write probabilities from 0 to 1; divide percentages by 100";
+    if !(0.0..=100.0).contains(&probability) {
+        let help = "write probabilities from 0 to 1, or percentages from 0 to 100";
         return Err((format!("a probability of {probability} is out of range"), help));
     }
     let Some(&(size_before, probability_before)) = before else {

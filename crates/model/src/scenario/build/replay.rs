@@ -157,6 +157,16 @@ pub(super) fn line_at(bytes: &[u8], mut byte: usize, mut line: usize) -> (usize,
     }
 }
 
+const EXAMPLE: &str = "start_s,size_bytes,direction";
+
+/// What to do about a first line whose columns are not separated by commas.
+pub(super) fn separated(names: &[&str]) -> Option<String> {
+    let &[line] = names else { return None };
+    let (_, said) =
+        [(';', "`;`"), ('\t', "tabs")].into_iter().find(|(it, _)| line.contains(*it))?;
+    Some(format!("separate the columns by commas, not by {said}, and write points in numbers"))
+}
+
 /// Places of the columns.
 struct Columns {
     start: usize,
@@ -178,11 +188,11 @@ impl Columns {
             let lacks = if place("start_s").is_none() { "start_s" } else { "size_bytes" };
             let (line, text) = line_at(bytes, 0, 1);
             let names: Vec<&str> = names.iter().map(|name| floor(name, 40)).take(20).collect();
-            let help = format!(
-                "name the columns in the first line, as in `start_s,size_bytes,direction`; {}",
-                spelling(lacks, &names, "columns")
-            );
             let what = format!("there is no column `{lacks}`");
+            let help = separated(&names).unwrap_or_else(|| {
+                let known = spelling(lacks, &names, "columns");
+                format!("name the columns in the first line, as in `{EXAMPLE}`; {known}")
+            });
             return Err(Wrong { line, span: 0..text.len(), text, what, help });
         };
         let columns = Columns { start, size, direction: place("direction") };

@@ -11,7 +11,7 @@ use tidegate_core::law::settings::number;
 use tidegate_core::units::Time;
 
 use super::super::problems::Check;
-use super::super::replay::{Wrong, line_at, refuse};
+use super::super::replay::{Wrong, line_at, refuse, separated};
 
 /// Largest file in bytes.
 const MAX_FILE: usize = 128 << 20;
@@ -219,7 +219,10 @@ fn places_of(
         (Some(time), Some(value)) => Ok((time, value)),
         (time, _) => {
             let lacks = if time.is_none() { "time_s" } else { column.name };
-            Err(line.wrong(format!("there is no column `{lacks}`"), column.wanted()))
+            let names: Vec<_> = record.iter().map(String::from_utf8_lossy).collect();
+            let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+            let help = separated(&names).unwrap_or_else(|| column.wanted());
+            Err(line.wrong(format!("there is no column `{lacks}`"), help))
         }
     }
 }
