@@ -4,7 +4,7 @@
 >>> r.flows, r.ports, r.events    # Polars frames
 >>> r.summary                     # what `tidegate run --json` prints
 
->>> tidegate.flows("mine.pcap").frame       # the TCP connections of a packet capture
+>>> tidegate.flows("mine.pcap").frame       # the connections of a packet capture
 
 >>> c = tidegate.compare("overload.toml", gates=["none", "close-probe"], seeds=5)
 >>> c.table, c.rows               # side by side, and one dict per run

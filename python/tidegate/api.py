@@ -281,7 +281,7 @@ G = TypeVar("G", Comparison, Sweep)
 
 
 def flows(path: str | Path, tick: Callable[[int], None] | None = None) -> Flows:
-    """Read the TCP connections of a packet capture (pcap or pcapng).
+    """Read the connections of TCP and QUIC in a packet capture (pcap or pcapng).
 
     Args:
         path: File of the capture.

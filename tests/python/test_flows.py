@@ -13,7 +13,7 @@ import tidegate as tidegate_python
 from tidegate.errors import TidegateWarning
 
 CAPTURE = Path(__file__).parents[2] / "scenarios" / "captures" / "narrow-link.pcap"
-KEYS = ["start_s", "size_bytes", "direction", "client", "server", "closed"]
+KEYS = ["start_s", "size_bytes", "direction", "client", "server", "closed", "transport"]
 
 REPLAY = """\
 name     = "replay"
@@ -69,29 +69,52 @@ def test_json_is_the_flows_and_what_was_skipped_and_nothing_else(tidegate, captu
     }
 
 
-def quic_packet(data: int) -> bytes:
-    """A record of a pcap file: Ethernet, IPv4, UDP to port 443 and so many bytes."""
+def udp_packet(data: int, first: int) -> bytes:
+    """A record of a pcap file: Ethernet, IPv4, UDP to port 443 and so many bytes.
+
+    With a first byte of 0x40 it is a packet of QUIC with a short header (RFC 9000, 17.3.1).
+    """
     ip = struct.pack(
         ">BBHHHBBH4s4s", 0x45, 0, 28 + data, 0, 0, 64, 17, 0, b"\xc0\0\2\1", b"\xc0\0\2\2"
     )
-    frame = bytes(12) + b"\x08\0" + ip + struct.pack(">HHHH", 50000, 443, 8 + data, 0) + bytes(data)
+    frame = bytes(12) + b"\x08\0" + ip + struct.pack(">HHHH", 50000, 443, 8 + data, 0)
+    frame += bytes([first]) + bytes(data - 1)
     return struct.pack("<IIII", 1_795_259_865, 0, len(frame), len(frame)) + frame
 
 
 def test_what_share_of_the_bytes_is_in_no_flow_is_said(tidegate, capture):
-    """1000 packets of 1442 B of QUIC are 65 % of the bytes beside some 770 kB of TCP."""
+    """1000 packets of 1442 B of UDP are 65 % of the bytes beside some 770 kB of TCP."""
     before = tidegate_python.flows(capture)
     assert before.left_out is None
-    capture.write_bytes(capture.read_bytes() + 1000 * quic_packet(1400))
+    capture.write_bytes(capture.read_bytes() + 1000 * udp_packet(1400, 0))
     found = tidegate_python.flows(capture)
     share = 1_442_000 / (before.wire_bytes + 1_442_000)
     assert found.wire_bytes == before.wire_bytes + 1_442_000
-    said = f"{share:.0%} of the bytes are in no flow (QUIC (UDP, port 443): {share:.0%})"
+    said = f"{share:.0%} of the bytes are in no flow (UDP: {share:.0%})"
     assert found.left_out == said
     done = tidegate("flows", capture)
-    assert f"{said}.\nA scenario replays TCP alone." in done.stderr
-    with pytest.warns(TidegateWarning, match=r"are in no flow \(QUIC"):
+    assert f"{said}.\nA scenario replays connections alone." in done.stderr
+    with pytest.warns(TidegateWarning, match=r"are in no flow \(UDP"):
         tidegate_python.run(capture.with_name("replay.toml"), settings={"duration": "1s"})
+
+
+def test_connections_of_quic_are_flows_whose_sizes_are_estimated(tidegate, capture):
+    """1000 packets of 1400 B, 30 B of each no data, are an upload of 1.37 MB."""
+    before = tidegate_python.flows(capture)
+    assert before.estimated is None
+    capture.write_bytes(capture.read_bytes() + 1000 * udp_packet(1400, 0x40))
+    found = tidegate_python.flows(capture)
+    quic = found.frame.filter(pl.col("transport") == "quic")
+    assert quic["size_bytes"].to_list() == [1_370_000]
+    assert quic["direction"].to_list() == ["upload"]
+    assert found.left_out is None
+    share = 1_370_000 / (before.frame["size_bytes"].sum() + 1_370_000)
+    said = f"1 of {before.frame.height + 1} flows are connections of QUIC, with {share:.0%}"
+    done = tidegate("flows", capture)
+    assert said in done.stderr
+    with pytest.warns(TidegateWarning, match="are connections of QUIC"):
+        result = tidegate_python.run(capture.with_name("replay.toml"), settings={"duration": "1s"})
+    assert 1_370_000 in result.flows["size_bytes"].to_list()
 
 
 def test_json_of_many_flows_is_one_object(monkeypatch):
@@ -145,7 +168,7 @@ def test_a_comparison_reads_a_capture_once(capture, monkeypatch):
         (b"", "it is empty"),
         (b"\x1f\x8b\x08\x00 and so on", "gunzip"),
         (b"\xd4\xc3\xb2\xa1\x02\x00", "ends within its header"),
-        (struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 96, 1), "no TCP in this capture"),
+        (struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 96, 1), "neither TCP nor QUIC in this"),
     ],
 )
 def test_what_gives_no_flows_is_said_without_a_traceback(tidegate, tmp_path, content, says):

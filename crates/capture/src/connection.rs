@@ -11,7 +11,7 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-use crate::flow::{Direction, Flow, Skipped};
+use crate::flow::{Direction, Flow, Skipped, Transport};
 use crate::packet::Segment;
 use crate::reason::{MAX_CONNECTIONS, Reason};
 
@@ -206,6 +206,7 @@ impl Connection {
             client: ends[client],
             server: ends[1 - client],
             closed: most.1 || self.reset,
+            transport: Transport::Tcp,
         })
     }
 }
@@ -261,10 +262,11 @@ impl Connections {
         }
     }
 
-    /// All connections with data, ordered by start, and what was left out. Times count from that of
-    /// the earliest packet of the capture.
-    pub fn finish(mut self, earliest_ns: u64) -> (Vec<Flow>, Vec<Skipped>) {
-        let mut flows = std::mem::take(&mut self.over);
+    /// All connections with data, with `others`, ordered by start, and what was left out. Times
+    /// count from that of the earliest packet of the capture.
+    pub fn finish(mut self, others: Vec<Flow>, earliest_ns: u64) -> (Vec<Flow>, Vec<Skipped>) {
+        let mut flows = others;
+        flows.append(&mut self.over);
         for (ends, connection) in std::mem::take(&mut self.open) {
             match connection.flow(&ends) {
                 Some(flow) => flows.push(flow),

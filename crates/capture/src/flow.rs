@@ -13,24 +13,36 @@ pub enum Direction {
     Download,
 }
 
-/// One TCP connection that carried data.
+/// What a connection is of.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Transport {
+    /// TCP: its bytes are counted by sequence numbers.
+    Tcp,
+    /// QUIC: its bytes are estimated by the lengths of packets.
+    Quic,
+}
+
+/// One connection that carried data.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Flow {
     /// Time of its earliest packet, in nanoseconds after the earliest packet of the capture.
     pub start_ns: u64,
-    /// Bytes sent by the end that sent more, each counted once.
+    /// Bytes sent by the end that sent more, each counted once if it is TCP.
     pub size_bytes: u64,
     /// Bytes sent by the other end.
     pub other_bytes: u64,
     /// Which end sent more.
     pub direction: Direction,
-    /// The end that sent the SYN or, if no SYN was captured, the one with the higher port.
+    /// The end that sent the SYN or, if no SYN was captured, the one with the higher port. Of
+    /// QUIC the one that is not at port 443.
     pub client: SocketAddr,
     /// The other end.
     pub server: SocketAddr,
     /// Whether the capture contains the end of the transfer: the FIN of the end that sent more, or
-    /// a reset.
+    /// a reset. Of QUIC: whether it goes on long enough without a packet of the connection.
     pub closed: bool,
+    /// What it is of.
+    pub transport: Transport,
 }
 
 /// What was left out for one reason.
@@ -74,9 +86,9 @@ pub enum Error {
     /// The file ends before the first packet.
     #[error("the capture ends within its header")]
     NoHeader,
-    /// The capture has no TCP segments; what it has instead.
-    #[error("there is no TCP in this capture: {0}")]
-    NoTcp(String),
+    /// The capture has no packets of TCP or QUIC; what it has instead.
+    #[error("there is neither TCP nor QUIC in this capture: {0}")]
+    NoConnections(String),
 }
 
 /// The first bytes of a file as numbers and, if readable, as text.

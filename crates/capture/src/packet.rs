@@ -1,4 +1,4 @@
-//! Finds the TCP segment in a captured packet.
+//! Finds the TCP segment or the QUIC packet in a captured packet.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -29,8 +29,26 @@ pub(crate) struct Segment {
     pub data: u32,
 }
 
-/// The segment in a packet.
-pub(crate) fn segment(record: &Record<'_>) -> Result<Segment, Reason> {
+/// A datagram of UDP with a QUIC packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Datagram {
+    pub from: SocketAddr,
+    pub to: SocketAddr,
+    /// Bytes of its payload.
+    pub payload: u64,
+    /// Whether its header is a long one: it belongs to the handshake (RFC 9000, 17.2).
+    pub long: bool,
+}
+
+/// What a packet carries.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Carried {
+    Tcp(Segment),
+    Quic(Datagram),
+}
+
+/// The segment or the datagram in a packet.
+pub(crate) fn carried(record: &Record<'_>) -> Result<Carried, Reason> {
     let packet = network(record)?;
     if let Some((error, _)) = &packet.stop_err
         && packet.net.is_none()
@@ -66,7 +84,7 @@ pub(crate) fn segment(record: &Record<'_>) -> Result<Segment, Reason> {
         return Err(Reason::Fragment);
     }
     if payload.ip_number == IpNumber::UDP {
-        return Err(datagram(payload.payload));
+        return datagram(source, destination, payload.payload).map(Carried::Quic);
     }
     if payload.ip_number != IpNumber::TCP {
         let unread = packet.stop_err.as_ref().map(|(error, _)| unread(error));
@@ -76,14 +94,31 @@ pub(crate) fn segment(record: &Record<'_>) -> Result<Segment, Reason> {
     let stated = stated.map(|length| length.saturating_sub(header_len));
     let cut = (record.wire_len as usize).saturating_sub(record.data.len());
     let length = stated.unwrap_or(payload.payload.len() + cut);
-    tcp(source, destination, payload.payload, length)
+    tcp(source, destination, payload.payload, length).map(Carried::Tcp)
 }
 
-/// What a datagram of UDP is: by its ports, as the rest of a QUIC packet is encrypted.
-fn datagram(captured: &[u8]) -> Reason {
-    const HTTPS: [u8; 2] = 443u16.to_be_bytes();
-    let ports = captured.chunks_exact(2).take(2);
-    if ports.into_iter().any(|port| port == HTTPS) { Reason::Quic } else { Reason::Udp }
+/// The port of HTTP/3 (RFC 9114, 3.1), by which QUIC is told: the rest of it is encrypted.
+pub(crate) const HTTPS: u16 = 443;
+
+/// Parses a UDP header, and the first byte behind it, if it was captured.
+fn datagram(source: IpAddr, destination: IpAddr, captured: &[u8]) -> Result<Datagram, Reason> {
+    const HEADER: u16 = 8;
+    const LONG: u8 = 0x80;
+    const FIXED: u8 = 0x40;
+    let header = captured.first_chunk::<{ HEADER as usize }>().ok_or(Reason::CutShort)?;
+    let [a, b, c, d, e, f, ..] = *header;
+    let (from, to) = (u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d]));
+    let first = captured.get(usize::from(HEADER)).copied().unwrap_or(FIXED);
+    if ![from, to].contains(&HTTPS) || first & FIXED == 0 {
+        return Err(Reason::Udp);
+    }
+    let payload = u16::from_be_bytes([e, f]).checked_sub(HEADER).ok_or(Reason::Malformed)?;
+    Ok(Datagram {
+        from: SocketAddr::new(source, from),
+        to: SocketAddr::new(destination, to),
+        payload: payload.into(),
+        long: first & LONG != 0,
+    })
 }
 
 /// Removes the link header and parses the IP header.

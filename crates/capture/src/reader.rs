@@ -1,9 +1,10 @@
 //! Reading a capture: from its bytes to its flows.
 
 use crate::connection::Connections;
+use crate::exchange::Exchanges;
 use crate::file::{Format, Item, Step};
 use crate::flow::{Error, Flows, Skipped};
-use crate::packet;
+use crate::packet::{self, Carried};
 use crate::reason::Reason;
 
 /// Reads a capture that arrives in pieces.
@@ -16,10 +17,12 @@ pub struct Reader {
     at: u64,
     packets: u64,
     bytes: u64,
-    segments: u64,
+    /// Whether there was a packet of a connection.
+    any: bool,
     /// Times of the earliest and the latest packet.
     span: Option<(u64, u64)>,
     connections: Connections,
+    exchanges: Exchanges,
     broken: Option<String>,
 }
 
@@ -81,10 +84,14 @@ impl Reader {
         self.bytes += bytes;
         let (first, last) = self.span.unwrap_or((record.ns, record.ns));
         self.span = Some((first.min(record.ns), last.max(record.ns)));
-        match packet::segment(record) {
-            Ok(segment) => {
-                self.segments += 1;
-                self.connections.take(&segment, record.ns, bytes);
+        let carried = packet::carried(record);
+        self.any |= carried.is_ok();
+        match carried {
+            Ok(Carried::Tcp(segment)) => self.connections.take(&segment, record.ns, bytes),
+            Ok(Carried::Quic(datagram)) => {
+                if !self.exchanges.take(&datagram, record.ns) {
+                    self.connections.skip(Reason::TooMany, bytes);
+                }
             }
             Err(reason) => self.connections.skip(reason, bytes),
         }
@@ -106,13 +113,17 @@ impl Reader {
             self.stop("the file is cut off in the middle of a record");
         }
         let (first, last) = self.span.unwrap_or_default();
-        let (flows, skipped) = self.connections.finish(first);
-        if self.segments == 0 {
+        let (others, without) = self.exchanges.finish(last);
+        for _ in 0..without {
+            self.connections.skip(Reason::NoData, 0);
+        }
+        let (flows, skipped) = self.connections.finish(others, first);
+        if !self.any {
             let mut found = format!("{} packets", self.packets);
             for Skipped { reason, count, .. } in &skipped {
                 found.push_str(&format!("; {reason}: {count}"));
             }
-            return Err(Error::NoTcp(found));
+            return Err(Error::NoConnections(found));
         }
         let Reader { packets, bytes, broken, .. } = self;
         Ok(Flows { flows, skipped, packets, bytes, span_ns: last - first, broken })

@@ -16,9 +16,7 @@ pub enum Reason {
     OutsideWindow,
     /// A packet that is neither IPv4 nor IPv6.
     NotIp,
-    /// A UDP packet from or to port 443.
-    Quic,
-    /// Another UDP packet.
+    /// A UDP packet that is not of QUIC.
     Udp,
     /// An IP packet of another protocol.
     NotTcp,
@@ -47,11 +45,10 @@ impl fmt::Display for Reason {
             }
             Reason::OutsideWindow => f.write_str("packet outside the window of its connection"),
             Reason::NotIp => f.write_str("packet not IP"),
-            Reason::Quic => f.write_str("packet of QUIC (UDP, port 443)"),
             Reason::Udp => f.write_str("packet of UDP"),
             Reason::NotTcp => f.write_str("packet neither TCP nor UDP"),
             Reason::Fragment => f.write_str("fragment of an IP packet"),
-            Reason::CutShort => f.write_str("packet cut short before the end of its TCP header"),
+            Reason::CutShort => f.write_str("packet cut short before the end of its headers"),
             Reason::Malformed => f.write_str("packet with contradicting headers"),
             Reason::Link(number) => write!(f, "packet of a link of type {number}"),
             Reason::NoInterface => f.write_str("packet of an interface that is not described"),

@@ -6,6 +6,7 @@ mod common;
 mod connections;
 mod damage;
 mod formats;
+mod quic;
 
 /// How many inputs a property is tried on: all under `make test-long`, else a twentieth.
 fn inputs(whole: u32) -> u32 {

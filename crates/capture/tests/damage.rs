@@ -26,12 +26,12 @@ fn what_is_no_capture_is_told_by_its_first_bytes() {
 fn a_capture_without_tcp_says_what_it_has() {
     assert_eq!(
         read(&usual(&[])).unwrap_err().to_string(),
-        "there is no TCP in this capture: 0 packets"
+        "there is neither TCP nor QUIC in this capture: 0 packets"
     );
     let mut frame = download(0.0)[0].frame();
     frame.data[23] = 17;
     let error = read(&usual(&[frame.clone(), frame])).unwrap_err();
-    assert_eq!(error, Error::NoTcp("2 packets; packet of UDP: 2".to_owned()));
+    assert_eq!(error, Error::NoConnections("2 packets; packet of UDP: 2".to_owned()));
 }
 
 #[test]

@@ -17,7 +17,7 @@ create_exception!(
     "A file that is no packet capture, or one in which there is no TCP."
 );
 
-/// Reads the TCP connections of a packet capture that arrives in pieces.
+/// Reads the connections of a packet capture that arrives in pieces.
 #[pyclass(frozen, module = "tidegate._native")]
 pub struct Capture {
     /// None after the results have been returned.
@@ -60,6 +60,11 @@ impl Capture {
         };
         columns.set_item("client", ends(|flow| flow.client))?;
         columns.set_item("server", ends(|flow| flow.server))?;
+        let transport = |flow: &capture::Flow| match flow.transport {
+            capture::Transport::Tcp => "tcp",
+            capture::Transport::Quic => "quic",
+        };
+        columns.set_item("transport", flows.iter().map(transport).collect::<Vec<_>>())?;
         columns.set_item("closed", flows.iter().map(|flow| flow.closed).collect::<Vec<_>>())?;
         let (skipped, skipped_bytes) = (PyDict::new(py), PyDict::new(py));
         for capture::Skipped { reason, count, bytes } in found.skipped {

@@ -18,7 +18,7 @@ def flows(
     rows: Annotated[int, typer.Option(min=0, help="Number of flows to list.")] = 10,
     as_json: Json = False,
 ) -> None:
-    """List the TCP connections of a packet capture, as a scenario would replay them."""
+    """List the connections of a packet capture (TCP, QUIC), as a scenario would replay them."""
     from tidegate.results.store import write_whole
     from tidegate.scenario import recorded
     from tidegate.show import hints, progress
@@ -37,8 +37,10 @@ def flows(
         stdout().print(of_flows(found, rows))
     if found.broken is not None:
         say(f"tidegate: {file}: {found.broken}.\nThe flows up to there are used.")
+    if found.estimated is not None:
+        say(f"tidegate: {file}: {found.estimated}.")
     if found.left_out is not None:
-        say(f"tidegate: {file}: {found.left_out}.\nA scenario replays TCP alone.")
+        say(f"tidegate: {file}: {found.left_out}.\nA scenario replays connections alone.")
     if csv is not None:
         say(f"Flows as a table: {csv}")
     say(hints.after_flows(found, str(csv or file)))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-COLUMNS = ("start_s", "size_bytes", "direction", "client", "server", "closed")
+COLUMNS = ("start_s", "size_bytes", "direction", "client", "server", "closed", "transport")
 """What is told of each flow; a scenario needs the first two, and takes the third."""
 
 TRACE = ("time_s", "rate_bit_s", "delay_s")
@@ -88,6 +88,18 @@ class Recorded:
         )
 
     @property
+    def estimated(self) -> str | None:
+        """Which flows are of QUIC, and that their sizes are estimated, in words; None: none is."""
+        quic = self.frame.filter(self.frame["transport"] == "quic")
+        if not quic.height:
+            return None
+        share = quic["size_bytes"].sum() / self.frame["size_bytes"].sum()
+        return (
+            f"{quic.height} of {self.frame.height} flows are connections of QUIC, with {share:.0%}"
+            " of the bytes; these are estimated by the lengths of packets"
+        )
+
+    @property
     def csv(self) -> bytes:
         """The flows as a table that scenarios can replay."""
         return self.frame.select(COLUMNS).write_csv().encode()
@@ -108,10 +120,10 @@ class Recorded:
 
 
 def read(path: str | Path, tick: Callable[[int], None] | None = None) -> Recorded:
-    """Read the TCP connections of a packet capture (pcap or pcapng).
+    """Read the connections of TCP and QUIC in a packet capture (pcap or pcapng).
 
     `tick` is told how many bytes have been read. Raises TidegateError where
-    the file cannot be read, is no capture, or holds no TCP.
+    the file cannot be read, is no capture, or holds neither.
     """
     path = path_of(path, "a packet capture")
     capture = _native.Capture()
@@ -143,6 +155,7 @@ def _frame(columns: dict[str, Any]) -> pl.DataFrame:
         "client": pl.String,
         "server": pl.String,
         "closed": pl.Boolean,
+        "transport": pl.String,
         "other_bytes": pl.UInt64,
     }
     return pl.DataFrame(columns, schema=types)
@@ -152,7 +165,7 @@ def _remedy(path: Path) -> str:
     if _begins(path).startswith(_GZIP):
         return "It is compressed: unpack it first, with gunzip."
     return (
-        "Give a capture of TCP traffic as tcpdump or Wireshark writes it (pcap or pcapng); "
+        "Give a capture of TCP or QUIC as tcpdump or Wireshark writes it (pcap or pcapng); "
         "a table (CSV or Parquet) is replayed as it is."
     )
 
@@ -187,8 +200,9 @@ def _of_capture(path: Path, _modified_ns: int, _size: int) -> bytes:
     if found.broken is not None:
         what = f"{path}: {found.broken}; the flows up to there are replayed"
         warnings.warn(what, TidegateWarning, stacklevel=2)
-    if found.left_out is not None:
-        warnings.warn(f"{path}: {found.left_out}", TidegateWarning, stacklevel=2)
+    for said in (found.estimated, found.left_out):
+        if said is not None:
+            warnings.warn(f"{path}: {said}", TidegateWarning, stacklevel=2)
     return found.csv
 
 

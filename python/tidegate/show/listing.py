@@ -86,12 +86,12 @@ def _first(frame: pl.DataFrame, rows: int) -> Table:
     rows = min(rows, frame.height)
     table = _table(f"First {rows:,} of {frame.height:,} flows", (), ("start [s]", "size [B]"))
     words = ("direction", "client", "server")
-    for name in (*words, "closed"):
+    for name in (*words, "transport", "closed"):
         table.add_column(name)
     for row in frame.head(rows).iter_rows(named=True):
         numbers = (f"{row['start_s']:.6f}", f"{row['size_bytes']:,}")
         closed = "yes" if row["closed"] else "no"
-        table.add_row(*numbers, *(row[name] for name in words), closed)
+        table.add_row(*numbers, *(row[name] for name in (*words, "transport")), closed)
     return table
 
 

@@ -8,7 +8,7 @@ use byteorder_slice::{BigEndian, LittleEndian};
 use etherparse::PacketBuilder;
 use pcap_file::pcap::{PcapHeader, RawPcapPacket};
 use pcap_file::{DataLink, Endianness, TsResolution};
-use tidegate_capture::{Direction, Flow, Flows, Reason};
+use tidegate_capture::{Direction, Flow, Flows, Reason, Transport};
 
 pub const CLIENT: ([u8; 4], u16) = ([192, 0, 2, 1], 40000);
 pub const SERVER: ([u8; 4], u16) = ([192, 0, 2, 2], 80);
@@ -163,6 +163,7 @@ pub fn flow(
         client: end(CLIENT),
         server: end(SERVER),
         closed,
+        transport: Transport::Tcp,
     }
 }
 
