@@ -291,7 +291,7 @@ def flows(path: str | Path, tick: Callable[[int], None] | None = None) -> Flows:
         The connections, a row each in `frame`.
 
     Raises:
-        TidegateError: The file cannot be read, is no capture, or holds no TCP.
+        TidegateError: The file cannot be read, is no capture, or holds neither.
     """
     return Flows(**vars(recorded(location(path), tick)))
 
