@@ -113,8 +113,7 @@ def fullest(comparison: GridResult) -> str | None:
         return None
     return (
         f"{name} is full ({used[name]:.0%} used) and {port} is not ({used[port]:.0%}): compare"
-        f" controls at the port that is full, with --port {name}, or at both, with --port"
-        f" {port},{name}."
+        f" controls at the port that is full, with --port {name}. At both: --port {port},{name}."
     )
 
 
