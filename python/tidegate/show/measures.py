@@ -188,6 +188,7 @@ PAGES = (
     Row("time of an object, mean [s]", "object_time_mean_s"),
     Row("time of an object, p95 [s]", "object_time_p95_s"),
     Row("connections for a page, mean", "page_connections_mean"),
+    Row("responsiveness under load [RPM]", "rpm"),
 )
 KINDS = (
     ("UDP", UDP, "sent_packets"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tidegate.show.advice import users_of
+from tidegate.show.experience import PAGES
 from tidegate.show.measures import Block, Row, centre
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ def felt(
     found = []
     for users in users_of(classes, None, flat):
         rows = [_row(measure, users.prefix) for measure in users.kind.measures]
+        if users.kind is PAGES:
+            rows.append(Row("responsiveness under load [RPM]", f"{users.prefix}rpm"))
         there = [row for row in rows if any(column.get(row.metric) is not None for column in flat)]
         if there and users.name in people:
             found.append(Block(TITLES.get(users.name, users.name), tuple(there)))
