@@ -63,6 +63,7 @@ PAGES = (
     "object_time_p95_s",
     "page_connections_mean",
     "page_answer_s",
+    "rpm",
 )
 """What is measured of a class of users who load pages."""
 
@@ -179,7 +180,7 @@ def pages(
             objects["time_s"][done & (of_object == code)],
             window,
         )
-        | {"page_answer_s": trimmed(answers[of_object[first] == code])}
+        | {"page_answer_s": trimmed(answers[of_object[first] == code]), "rpm": None}
         for code in np.unique(codes)
     }
 
@@ -210,4 +211,4 @@ def _loaded(
         float(np.percentile(objects, 95)) if objects.size else None,
         float(np.mean(table["connections"][started])) if count else None,
     )
-    return dict(zip(PAGES[:-1], found, strict=True))
+    return dict(zip(PAGES[:-2], found, strict=True))

@@ -254,10 +254,9 @@ def summarise(outcome: Outcome) -> dict[str, Any]:
             | parts.get(name, {})
             for code, name in enumerate(names)
         ]
-    for each in classes:
-        if "page_answer_s" in each:
+    for each in (*classes, *([together] if len(classes) == 1 else [])):
+        if "rpm" in each:
             each["rpm"] = of_class(each, classes)
-            together |= {"rpm": each["rpm"]} if len(classes) == 1 else {}
     return {
         "scenario": scenario.name,
         "seed": outcome.seed,
@@ -324,7 +323,7 @@ def metric_names(classes: Sequence[str], ports: Sequence[str]) -> list[str]:
         name: np.zeros(0) for table in ("flows", "flow_window") for name, *_ in columns[table]
     }
     together = class_statistics(none, Window(0.0, 1.0))
-    every = together | dict.fromkeys((*RTTS, *DATAGRAMS, *VIEWERS, *PAGES, "rpm"))
+    every = together | dict.fromkeys((*RTTS, *DATAGRAMS, *VIEWERS, *PAGES))
     totals: dict[str, Any] = {name: np.zeros(len(ports)) for name, *_ in columns["port_totals"]}
     totals["port"] = (range(len(ports)), list(ports))
     nothing = {
