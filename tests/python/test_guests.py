@@ -124,6 +124,15 @@ def test_the_hint_after_a_run_is_to_try_queues_at_both_ends(file, tmp_path):
     assert "--queue drop-tail,fq-codel,cake --port both" in told
 
 
+# Six settings have a line each: of every kind one or two measures, not those of sessions.
+def test_a_sweep_of_guests_shows_what_they_feel(file, tmp_path):
+    words = ("sweep", file, "--vary", "guests.people=10,12,14,16,18,20", "--seeds", "1")
+    more = ("--set", "duration=8s", "--no-plots", "--out", tmp_path / "sweep")
+    told = " ".join(typed(*words, *more).split())
+    assert "calls: mean" in told
+    assert "never admitted" not in told
+
+
 # What `--port` says: one port, several, or the default one and its other direction.
 def test_a_law_is_set_at_each_port_that_is_named():
     document = read(SMALL)
