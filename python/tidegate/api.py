@@ -352,7 +352,8 @@ def compare(
         vary: Values of keys: `{"port.bottleneck.gate.beta": [0.2, 0.5]}`; also as the text
             `"KEY=a,b"`, as on the command line.
         seeds: How many seeds (1, 2, ...), or which.
-        port: Port of the gates and queues, where the scenario has several.
+        port: Port of the gates and queues, where the scenario has several; `both` is the
+            bottleneck in both directions, and several names have commas between them.
         settings: Overrides single keys: `{"traffic.web.arrivals.poisson": "200/s"}`.
         laws: Laws of your own, by the names that the scenario gives them.
         workers: Runs at a time; by default one for each core.
@@ -414,7 +415,8 @@ def sweep(
         queues: Laws of the queue, likewise.
         variants: Names of tables [variant.NAME], or `["all"]`.
         seeds: How many seeds (1, 2, ...), or which; by default those of the scenario, or 10.
-        port: Port of the gates and queues, where the scenario has several.
+        port: Port of the gates and queues, where the scenario has several; `both` is the
+            bottleneck in both directions, and several names have commas between them.
         settings: Overrides single keys: `{"traffic.web.arrivals.poisson": "200/s"}`.
         laws: Laws of your own, by the names that the scenario gives them.
         workers: Runs at a time; by default one for each core.

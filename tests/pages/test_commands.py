@@ -23,7 +23,8 @@ from tidegate.cli import app
 ROOT = Path(__file__).parents[2]
 PAGES = ["README", "docs/getting-started", "docs/own-traffic", "docs/for-engineers"]
 PAGES += ["docs/for-researchers", "docs/for-teachers", "docs/for-operators", "docs/certify"]
-PAGES += ["docs/scenario", "docs/sweep", "docs/tide", "docs/studies/tide/notes", "docs/today"]
+PAGES += ["docs/scenario", "docs/people", "docs/sweep", "docs/tide", "docs/studies/tide/notes"]
+PAGES += ["docs/today"]
 SLOW = ("paper", "study", "certify")
 INSTALL = ("--install-completion",)
 LEFT = [

@@ -104,6 +104,35 @@ def test_a_comparison_of_both_directions(file, tmp_path):
     assert "Class pages" in every
 
 
+# 5 readers, 3 viewers, one each in calls and meetings, one device with an update a minute for 20 s
+# and 20 people with two photos a minute: 13 photos. Readers take 2.652 MB every 30 s for 17.5 s of
+# the 20 each, in the mean: 61.9 Mbit of 400 or 15.5 %; viewers from 0.5 to 5 Mbit/s for 17.5 s,
+# 6.6 to 65.6 %; the call and the meeting 68.8 and 1171 kbit/s of payload for 17.5 s, 5.4 %; the
+# update 80 Mbit, 20 %.
+def test_check_says_what_guests_became_and_what_they_load(file):
+    told = typed("check", file)
+    assert "pages 5, video 3, calls 1, calls-up 1, meetings 1" in told
+    [line] = [each for each in told.splitlines() if "of bottleneck (20 Mbit/s)" in each]
+    least, most = map(float, re.findall(r"([\d.]+)", line)[:2])
+    known = 15.47 + 0.3 + 5.12 + 20.0
+    assert least == pytest.approx(known + 6.56, abs=0.2)
+    assert most == pytest.approx(known + 65.6, abs=0.6)  # three digits are printed
+
+
+def test_the_hint_after_a_run_is_to_try_queues_at_both_ends(file, tmp_path):
+    told = typed("run", file, "--out", tmp_path / "hint")
+    assert "--queue drop-tail,fq-codel,cake --port both" in told
+
+
+# Six settings have a line each: of every kind one or two measures, not those of sessions.
+def test_a_sweep_of_guests_shows_what_they_feel(file, tmp_path):
+    words = ("sweep", file, "--vary", "guests.people=10,12,14,16,18,20", "--seeds", "1")
+    more = ("--set", "duration=8s", "--no-plots", "--out", tmp_path / "sweep")
+    told = " ".join(typed(*words, *more).split())
+    assert "calls: mean" in told
+    assert "never admitted" not in told
+
+
 # What `--port` says: one port, several, or the default one and its other direction.
 def test_a_law_is_set_at_each_port_that_is_named():
     document = read(SMALL)

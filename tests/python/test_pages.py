@@ -105,6 +105,8 @@ def test_what_pages_took_is_counted_by_hand():
         "page": np.array([0, 0, 1, 2]),
         "done_s": np.array([9.5, 12.0, 13.0, nan]),
         "time_s": np.array([0.5, 3.0, 1.0, nan]),
+        "asked_s": np.array([9.1, 9.5, 12.1, 13.0]),
+        "first_byte_s": np.array([9.4, 11.0, 12.5, nan]),
     }
     found = pages(table, objects, (10.0, 20.0))["web"]
     assert (found["pages"], found["pages_loaded"]) == (3, 2)
@@ -113,6 +115,8 @@ def test_what_pages_took_is_counted_by_hand():
     assert found["page_load_mean_s"] == found["page_load_p50_s"] == 2.0
     assert found["object_time_mean_s"] == 2.0
     assert found["page_connections_mean"] == 3.0
+    # of the first objects one was answered in the window, after 0.4 s
+    assert found["page_answer_s"] == pytest.approx(0.4)
 
 
 def test_it_is_part_of_the_digest_where_there_are_pages_only(run):

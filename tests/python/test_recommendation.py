@@ -163,7 +163,7 @@ def test_the_port_that_is_full_is_named_if_it_is_not_the_one_compared(tidegate, 
     assert done.returncode == 0, done.stderr
     assert "tidegate: bottleneck.reverse is full (100% used) and bottleneck is not" in done.stderr
     assert "with --port bottleneck.reverse." in done.stderr
-    assert "bottleneck.reverse [%]" in done.stdout
+    assert "Port bottleneck.reverse" in done.stdout
     there = tidegate(
         *("compare", scenario, *both, "--port", "bottleneck.reverse", "--out", tmp_path / "d")
     )

@@ -353,7 +353,7 @@ def test_the_page_of_metrics_has_every_metric_of_a_run_and_no_other():
             known |= {name} if whole else set()
             known |= set() if name == "jain" else {f"a.{name}", f"b.{name}"}
     assert set(results.metric_names(("a", "b"), ("p",))) == known
-    units = {"flows", "pages", "1/s", "1", "s", "bit/s", "B", "packets", ""}
+    units = {"flows", "pages", "1/s", "1/min", "1", "s", "bit/s", "B", "packets", ""}
     assert {unit for _, unit, _ in rows} <= units
     # the packets and viewers of the one class there is are those of the run
     alone = set(results.metric_names(("a",), ("p",)))

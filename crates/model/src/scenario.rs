@@ -367,6 +367,15 @@ pub enum Direction {
 }
 
 impl Direction {
+    /// The opposite.
+    #[must_use]
+    pub fn other(self) -> Direction {
+        match self {
+            Direction::Upload => Direction::Download,
+            Direction::Download => Direction::Upload,
+        }
+    }
+
     /// At which end of data of this direction the users are.
     pub fn users(self) -> End {
         match self {

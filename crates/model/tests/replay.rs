@@ -83,6 +83,8 @@ fn columns_may_stand_anywhere_and_be_quoted() {
     let sent = replayed(&with(table, &[("traffic.mine.opens", "receiver")]));
     assert!(sent.iter().all(|flow| flow.opens == End::Receiver));
     let named = replayed(&with(table, &[("traffic.mine.direction", "download")]));
+    let refused = try_with(TABLE, &[("traffic.mine.opens", "sender")]).unwrap_err().render(false);
+    assert!(refused.contains("has a column `direction`, and users open their flows"), "{refused}");
     assert!(named.iter().all(|flow| (flow.direction, flow.opens) == (Download, End::Receiver)));
 }
 

@@ -29,6 +29,9 @@ def check(file: File, settings: Set = None) -> None:
     flows = forecast.flows(scenario)
     total = f"about {sum(flows.values()):,.0f} flows in {scenario.duration_s:g} s"
     typer.echo(f"{scenario.name}: can be run, {total}.")
+    if scenario.people:
+        counts = ", ".join(f"{name} {flows[name]:,.0f}" for name in scenario.people)
+        typer.echo(f"people, about so many in each class: {counts}; tidegate show prints them")
     for line in forecast.round_trips(scenario) + forecast.offered(scenario):
         typer.echo(line)
     for span in axes.variants(asked):

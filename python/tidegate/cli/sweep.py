@@ -12,6 +12,7 @@ from tidegate.cli.grids import expected, fill
 from tidegate.cli.options import (
     Dask,
     DryRun,
+    Every,
     File,
     Formats,
     LawFile,
@@ -69,6 +70,7 @@ def sweep(
     shard: Shard = None,
     mix: Mix = False,
     out: Out = None,
+    every: Every = False,
     terminal: Terminal = False,
     no_plots: NoPlots = False,
     formats: Formats = None,
@@ -112,10 +114,13 @@ def sweep(
     ) as folder:
         done = fill(folder, workers, own, dask, names, look=None if no_plots else look)
         saved = display(folder.target)
-    _end(done, saved, as_json, terminal=terminal, drawn="" if no_plots else look.named)
+    drawn = "" if no_plots else look.named
+    _end(done, saved, as_json, every=every, terminal=terminal, drawn=drawn)
 
 
-def _end(done: GridResult, saved: Path, as_json: bool, *, terminal: bool, drawn: str) -> None:
+def _end(
+    done: GridResult, saved: Path, as_json: bool, *, every: bool, terminal: bool, drawn: str
+) -> None:
     from tidegate.show import finished, hints
     from tidegate.show.recommendation import recommendation
 
@@ -123,7 +128,7 @@ def _end(done: GridResult, saved: Path, as_json: bool, *, terminal: bool, drawn:
     if as_json:
         print_json(done.document())
     elif whole:
-        finished.show(stdout(), done, terminal=terminal)
+        finished.show(stdout(), done, terminal=terminal, every=every)
     if whole:
         say(recommendation(done))
         if (full := hints.fullest(done)) is not None:

@@ -80,11 +80,17 @@ def subject(asked: Document, classes: Sequence[str], seeds: int) -> Subject:
     scenario = document.load()
     traffic = tables["traffic"]
     wanted = real.Asked(
-        {name: traffic[name]["opens"] == "receiver" for name in chosen},
+        {name: _receiver_opens(traffic[name]) for name in chosen},
         seeds,
         any(each["transport"]["tcp"]["ecn"] for each in traffic.values()),
     )
     return Subject(document, scenario, wanted, tuple(found))
+
+
+def _receiver_opens(said: dict[str, Any]) -> bool:
+    """Tell whether the end that gets the data opens the connections of a class."""
+    usual = "receiver" if said.get("direction") == "download" else "sender"
+    return bool(said.get("opens", usual) == "receiver")
 
 
 def only(tables: dict[str, Any], classes: Sequence[str]) -> dict[str, Any]:

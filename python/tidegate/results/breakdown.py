@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tidegate.results.call_quality import mean_opinion
+from tidegate.results.responsiveness import trimmed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,6 +62,8 @@ PAGES = (
     "object_time_mean_s",
     "object_time_p95_s",
     "page_connections_mean",
+    "page_answer_s",
+    "rpm",
 )
 """What is measured of a class of users who load pages."""
 
@@ -168,12 +171,16 @@ def pages(
     codes, names = table["class"]
     of_object = codes[np.asarray(objects["page"], dtype=int)]
     done = _inside(objects["done_s"], window)
+    _, first = np.unique(objects["page"], return_index=True)
+    answers = (objects["first_byte_s"] - objects["asked_s"])[first]
+    answers[~_inside(objects["first_byte_s"][first], window)] = np.nan
     return {
         names[code]: _loaded(
             {name: each[codes == code] for name, each in table.items() if name != "class"},
             objects["time_s"][done & (of_object == code)],
             window,
         )
+        | {"page_answer_s": trimmed(answers[of_object[first] == code]), "rpm": None}
         for code in np.unique(codes)
     }
 
@@ -204,4 +211,4 @@ def _loaded(
         float(np.percentile(objects, 95)) if objects.size else None,
         float(np.mean(table["connections"][started])) if count else None,
     )
-    return dict(zip(PAGES, found, strict=True))
+    return dict(zip(PAGES[:-2], found, strict=True))

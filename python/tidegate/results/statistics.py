@@ -27,6 +27,7 @@ from tidegate.results.breakdown import (
 )
 from tidegate.results.columns import flows_hash, result_hash, select
 from tidegate.results.long_flows import RTTS, long_flows, round_trips
+from tidegate.results.responsiveness import of_class
 from tidegate.results.window import Window
 
 if TYPE_CHECKING:
@@ -253,6 +254,9 @@ def summarise(outcome: Outcome) -> dict[str, Any]:
             | parts.get(name, {})
             for code, name in enumerate(names)
         ]
+    for each in (*classes, *([together] if len(classes) == 1 else [])):
+        if "rpm" in each:
+            each["rpm"] = of_class(each, classes)
     return {
         "scenario": scenario.name,
         "seed": outcome.seed,

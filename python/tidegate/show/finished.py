@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 def table(done: GridResult, *, every: bool = True) -> Shown:
     """Return mean and interval of each setting, for a terminal.
 
-    Without `every` a comparison with guests has what people feel alone.
+    Without `every` a scenario with guests has what people feel alone.
     """
     if done.subject.command == "compare":
         return of_comparison(done, every=every)
-    return of_sweep(done)
+    return of_sweep(done, every=every)
 
 
 def show(console: Console, done: GridResult, *, terminal: bool, every: bool = True) -> None:

@@ -44,6 +44,9 @@ def after_run(scenario: _native.Scenario, file: str) -> str:
     if any(port.get("stamp", {}).get("law", "none") != "none" for port in ports):
         # ports grant rates to senders: a comparison of gates would not tell about them
         return "Try next other traffic of the same kind: the same command with --seed 2"
+    if scenario.people:
+        laws = "--queue drop-tail,fq-codel,cake --port both"
+        return f"Try next what queues help: {program()} compare {shlex.quote(file)} {laws}"
     gates = [law for port in ports if (law := port.get("gate", {}).get("law", "none")) != "none"]
     own = gates[0] if len(set(gates)) == 1 and "python" not in gates else "close-probe"
     command = f"{program()} compare {shlex.quote(file)} --gate none,{own}"
@@ -113,8 +116,7 @@ def fullest(comparison: GridResult) -> str | None:
         return None
     return (
         f"{name} is full ({used[name]:.0%} used) and {port} is not ({used[port]:.0%}): compare"
-        f" controls at the port that is full, with --port {name}, or at both, with --port"
-        f" {port},{name}."
+        f" controls at the port that is full, with --port {name}. At both: --port {port},{name}."
     )
 
 

@@ -128,17 +128,26 @@ def others(port: str | None, columns: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _other_ports(port: str | None, columns: Sequence[Mapping[str, Any]]) -> list[Block]:
-    """Return how full the other ports are, and how long packets wait at those that are used.
+    """Return how full the other ports are: a control at one port does not empty another.
 
-    A control at one port does not empty another.
+    Those that are used have a block each, with the delay of their queue.
     """
-    rows = []
-    for name in others(port, columns):
-        rows.append(Row(f"{name}: utilisation [%]", f"{name}.utilisation", 100.0))
-        if any((centre(each.get(f"{name}.utilisation")) or 0.0) >= USED for each in columns):
-            rows.append(Row(f"{name}: queue delay, p95 [ms]", f"{name}.queue_delay_p95_s", 1e3))
-            rows.append(Row(f"{name}: data packets dropped", f"{name}.data_dropped"))
-    return [Block("Other ports", tuple(rows))] if rows else []
+    names = others(port, columns)
+    used = [
+        name
+        for name in names
+        if any((centre(each.get(f"{name}.utilisation")) or 0.0) >= USED for each in columns)
+    ]
+    rest = [Row(f"{each} [%]", f"{each}.utilisation", 100.0) for each in names if each not in used]
+    parts = [Block(f"Port {name}", _of(f"{name}.", OTHER)) for name in used]
+    return [*parts, *([Block("Utilisation of other ports", tuple(rest))] if rest else [])]
+
+
+OTHER = (
+    Row("utilisation [%]", "utilisation", 100),
+    Row("queue delay, p95 [ms]", "queue_delay_p95_s", 1e3),
+    Row("data packets dropped", "data_dropped"),
+)
 
 
 BY_CLASS = (
@@ -179,6 +188,7 @@ PAGES = (
     Row("time of an object, mean [s]", "object_time_mean_s"),
     Row("time of an object, p95 [s]", "object_time_p95_s"),
     Row("connections for a page, mean", "page_connections_mean"),
+    Row("responsiveness under load [RPM]", "rpm"),
 )
 KINDS = (
     ("UDP", UDP, "sent_packets"),

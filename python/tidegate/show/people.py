@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tidegate.show.advice import users_of
+from tidegate.show.experience import PAGES
 from tidegate.show.measures import Block, Row, centre
 
 if TYPE_CHECKING:
@@ -47,10 +49,35 @@ def felt(
     found = []
     for users in users_of(classes, None, flat):
         rows = [_row(measure, users.prefix) for measure in users.kind.measures]
+        if users.kind is PAGES:
+            rows.append(Row("responsiveness under load [RPM]", f"{users.prefix}rpm"))
         there = [row for row in rows if any(column.get(row.metric) is not None for column in flat)]
         if there and users.name in people:
             found.append(Block(TITLES.get(users.name, users.name), tuple(there)))
     return found
+
+
+MAIN = (
+    "pages_loaded_share",
+    "page_load_mean_s",
+    "stalled_share",
+    "video_rate_mean_bps",
+    "call_mos",
+    "fct_mean_s",
+)
+"""One or two measures of each kind, where there is a line for each of many settings."""
+
+
+def main(
+    classes: Sequence[str], people: Sequence[str], columns: Sequence[Mapping[str, Any]]
+) -> list[Row]:
+    """Return the main measures that people feel, each with a title that stands alone."""
+    return [
+        replace(row, title=f"{row.metric.rpartition('.')[0] or people[0]}: {row.title}")
+        for block in felt(classes, people, columns)
+        for row in block.rows
+        if row.metric.rpartition(".")[2] in MAIN
+    ]
 
 
 def _row(measure: Measure, prefix: str) -> Row:

@@ -293,17 +293,31 @@ def of_folders(both: Diff) -> Shown:
     return Shown(*parts, *_warnings(done.warnings))
 
 
-def of_sweep(done: GridResult) -> Shown:
+def _lines(done: GridResult) -> list[Row]:
+    """Return the measures that a line for each setting has."""
+    subject, averages = done.subject, done.averages
+    if done.metrics:
+        return measures(subject, averages, done.metrics)
+    if guests(done):
+        first = next(row for row in done.rows if row.get("people"))
+        return people.main(subject.classes, first["people"], averages)
+    return list(telling(subject.port, averages))
+
+
+def of_sweep(done: GridResult, *, every: bool = True) -> Shown:
     """Return settings as columns where they are few, else a line per setting.
 
     A line shows the chosen metrics, or the main ones; where they do not fit
-    side by side, more tables follow.
+    side by side, more tables follow. Without `every` a scenario with guests has what people
+    feel alone.
     """
     subject, chosen, averages = done.subject, done.metrics, done.averages
+    if guests(done) and not every and len(averages) <= COLUMNS:
+        return of_comparison(done, every=False)
     if not chosen and len(averages) <= COLUMNS:
         parts = [_settings(done, subject.name), *_contrasts(done)]
         return Shown(*parts, *_warnings(done.warnings))
-    rows = measures(subject, averages, chosen) if chosen else telling(subject.port, averages)
+    rows = _lines(done)
     short = shortened(list(subject.axes))
     names = [
         Column(short[key], tuple(Text(row["settings"][key]) for row in averages))

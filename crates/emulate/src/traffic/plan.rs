@@ -94,7 +94,7 @@ fn choose<'a>(scenario: &'a Scenario, names: &[String]) -> Result<Vec<&'a Class>
     let chosen: Vec<&Class> = scenario.traffic.iter().filter(asked).collect();
     if let Some(other) = chosen.iter().find(|class| class.opens != chosen[0].opens) {
         return Err(wrong(&other.name, "its sessions are opened at the other end")
-            .remedy("name the classes of one direction: --class NAME"));
+            .remedy("name the classes that one end opens: --class NAME"));
     }
     Ok(chosen)
 }

@@ -14,7 +14,7 @@ keys! {
     /// What they do becomes classes of traffic, which `tidegate show` prints: `pages`, `video`,
     /// `calls`, `meetings` (each with `-up` for what the guests send), `updates` and `photos`.
     "GuestsDoc" as pub(crate) GuestsDoc = "a table, as in { place = \"hotel\", people = 300 }":
-    place: Place = required "Where they are: it says which part of them does what";
+    place: Venue = required "Where they are, which says what part of them does what: hotel, school, cafe, village, ship or office";
     people: u32 = required [1 to 10000] "How many people are there";
     pages: Option<f64> = none [0 to 1] "Share of the people who read web pages, at any one moment; default: that of the place" + "A share above 0 is at least one person.";
     video: Option<f64> = none [0 to 1] "Share of the people who watch video; default: that of the place";
@@ -31,7 +31,7 @@ keys! {
 /// A kind of place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Place {
+pub(crate) enum Venue {
     /// Guests in the evening: video above all.
     Hotel,
     /// Pupils in the morning: pages above all.

@@ -79,9 +79,9 @@ pub(crate) fn scenario(
         let named = !name.trim().is_empty();
         check.require(named, &["traffic", name], "a class needs a name", "write [traffic.NAME]");
         app::prepare(class);
-        traffic::opens(class);
-        let pairs = layout.pairs(&mut check, name, class);
-        traffic.extend(traffic::class(&mut check, name, class, pairs, document.duration));
+        let (pairs, way) = layout.pairs(&mut check, name, class);
+        let ends = traffic::Ends { pairs, way };
+        traffic.extend(traffic::class(&mut check, name, class, ends, document.duration));
     }
     let mut network = layout.network();
     route::apply(&mut check, &document.topology, &document.route, &mut network, &traffic);

@@ -126,10 +126,7 @@ fn reverse(port: &Port, doc: &mut Reverse) -> Port {
         buffer: *doc.buffer.get_or_insert(port.buffer),
         cost: *doc.cost.get_or_insert(port.cost),
         loss: *doc.loss.get_or_insert(port.loss),
-        way: port.way.map(|way| match way {
-            Direction::Upload => Direction::Download,
-            Direction::Download => Direction::Upload,
-        }),
+        way: port.way.map(Direction::other),
         ..port.clone()
     }
 }

@@ -41,20 +41,21 @@ pub(super) fn layout<'a>(check: &mut Check<'_>, topology: &'a mut Topology) -> O
 }
 
 impl Layout<'_> {
-    /// The host pairs of a class; fills in defaults in `class`.
+    /// The host pairs of a class, and which way its data goes there, if that is known; fills in
+    /// defaults in `class`.
     pub fn pairs(
         &mut self,
         check: &mut Check<'_>,
         name: &str,
         class: &mut ClassDoc,
-    ) -> Vec<(u16, u16)> {
+    ) -> (Vec<(u16, u16)>, Option<Direction>) {
         match self {
             Layout::Chain(chain, routes) => {
                 let (route, back) = chain.route(check, name, class);
                 routes.push(route);
-                chain.pairs(route, back)
+                (chain.pairs(route, back), Some(class.direction.unwrap_or(chain.to_the_right())))
             }
-            Layout::Free(free) => free.pairs(check, name, class),
+            Layout::Free(free) => (free.pairs(check, name, class), None),
         }
     }
 
@@ -157,6 +158,14 @@ impl<'a> Chain<'a> {
         }
     }
 
+    /// What data is that goes from left to right.
+    fn to_the_right(&self) -> Direction {
+        match self.users {
+            Side::Left => Direction::Upload,
+            Side::Right => Direction::Download,
+        }
+    }
+
     fn nodes(&self) -> usize {
         let hosts = (self.sources.len() + self.sinks.len()) * self.pairs as usize;
         self.routers.len() + hosts
@@ -166,11 +175,7 @@ impl<'a> Chain<'a> {
     /// defaults in `class`.
     fn route(&self, check: &mut Check<'_>, name: &str, class: &mut ClassDoc) -> (Route, bool) {
         let last = self.routers.len() - 1;
-        let to_the_right = match self.users {
-            Side::Left => Direction::Upload,
-            Side::Right => Direction::Download,
-        };
-        let back = *class.direction.get_or_insert(to_the_right) != to_the_right;
+        let back = class.direction.is_some_and(|way| way != self.to_the_right());
         if !self.choice {
             for (key, given) in [("from", class.from.is_some()), ("to", class.to.is_some())] {
                 let what = "a dumbbell has but one way";
@@ -242,12 +247,9 @@ impl<'a> Chain<'a> {
                 self.longest(routes, |(from, to)| (from.min(to)..from.max(to)).contains(&at));
             let ends = (at as u16, at as u16 + 1);
             let plain = Port::plain(name.clone(), ends, (link.rate, link.delay, link.buffer));
-            let (right, left) = match self.users {
-                Side::Left => (Direction::Upload, Direction::Download),
-                Side::Right => (Direction::Download, Direction::Upload),
-            };
+            let right = self.to_the_right();
             let there = Port { loss: link.loss, round_trip, way: Some(right), ..plain };
-            let back = Port { way: Some(left), ..reverse(&there, &link.reverse) };
+            let back = reverse(&there, &link.reverse);
             network.ports.extend([there, back]);
         }
         for (router, prefix) in &self.sources {
@@ -312,6 +314,7 @@ fn reverse(port: &Port, doc: &Reverse) -> Port {
         delay: doc.delay.unwrap_or(port.delay),
         buffer: doc.buffer.unwrap_or(port.buffer),
         loss: doc.loss.unwrap_or(port.loss),
+        way: port.way.map(Direction::other),
         ..port.clone()
     }
 }

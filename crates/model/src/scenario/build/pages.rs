@@ -97,7 +97,7 @@ fn without_effect(check: &mut Check<'_>, name: &str, doc: &ClassDoc, transport: 
         return;
     }
     let path = |key| ["traffic", name, key];
-    let served = doc.direction.is_some_and(|way| doc.opens != Some(way.users()));
+    let served = doc.direction.map(Direction::users) != doc.opens && doc.opens.is_some();
     let endless = matches!(&doc.size, Some(SizeDoc(Distribution::Unlimited)));
     for (key, wrong, help) in [
         ("size", endless, "write the size of an object, or a distribution of it"),

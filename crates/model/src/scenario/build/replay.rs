@@ -12,6 +12,7 @@ use csv::{ByteRecord, ReaderBuilder, Trim};
 use tidegate_core::units::Time;
 
 use super::problems::{Check, MAX_SIZE};
+use super::traffic::opener;
 use crate::document::ClassDoc;
 use crate::scenario::{Direction, End, Replayed};
 use crate::text::decode::spelling;
@@ -40,6 +41,7 @@ pub(super) fn flows(
     check: &mut Check<'_>,
     name: &str,
     doc: &mut ClassDoc,
+    way: Option<Direction>,
 ) -> Option<(Arc<[Replayed]>, Direction)> {
     let file = doc.flows.clone()?;
     let path = |key| ["traffic", name, key];
@@ -52,7 +54,7 @@ pub(super) fn flows(
         check.require(!given, &path(key), "has no effect with `flows`", help);
     }
     let scale = *doc.time_scale.get_or_insert(1.0);
-    let mut flows = read(check, &path("flows"), &file, scale, doc)?;
+    let mut flows = read(check, &path("flows"), &file, scale, (doc, way))?;
     let found = flows.len();
     flows.retain(|flow| doc.only.is_none_or(|only| flow.direction == only));
     let what = match found {
@@ -64,7 +66,7 @@ pub(super) fn flows(
         check.require(!flows.is_empty(), &path(key), what, "choose another file or direction");
     flows.sort_by_key(|flow| flow.start);
     flows.truncate(doc.limit.map_or(usize::MAX, |limit| limit as usize));
-    let direction = *doc.direction.get_or_insert_with(|| mostly(&flows));
+    let direction = doc.direction.or(way).unwrap_or_else(|| mostly(&flows));
     holds.then(|| (flows.into(), direction))
 }
 
@@ -98,7 +100,7 @@ fn read(
     path: &[&str],
     file: &str,
     scale: f64,
-    doc: &mut ClassDoc,
+    (doc, way): (&ClassDoc, Option<Direction>),
 ) -> Option<Vec<Replayed>> {
     let Some(bytes) = check.files.get(file) else {
         check.refuse(path, format!("the file {file:?} was not handed in"), "check its name");
@@ -119,10 +121,11 @@ fn read(
         check.refuse(&[path[0], path[1], "only"], what, "leave it out");
         return None;
     }
-    let usual = (doc.direction.unwrap_or_default(), doc.opens.unwrap_or(End::Sender));
-    if columns.direction.is_some() {
-        // the users of each flow open it
-        doc.opens = None;
+    let usual = (doc.direction.or(way).unwrap_or_default(), opener(doc));
+    if columns.direction.is_some() && doc.opens.is_some() {
+        let what = format!("{file} has a column `direction`, and users open their flows");
+        check.refuse(&[path[0], path[1], "opens"], what, "leave it out");
+        return None;
     }
     match columns.flows(bytes, first, |start| start * scale, usual) {
         Ok(flows) => Some(flows),

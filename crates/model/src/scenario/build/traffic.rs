@@ -18,12 +18,12 @@ use crate::scenario::{
 /// Most listed arrivals.
 const MAX_LISTED: usize = 1_000_000;
 
-/// Fills in which end opens the connections of a class, before its direction is filled in: the
-/// default depends on whether that is written.
-pub(super) fn opens(doc: &mut ClassDoc) {
-    if !matches!(doc.transport, TransportDoc::Udp(_)) {
-        doc.opens.get_or_insert(doc.direction.map_or(End::Sender, Direction::users));
-    }
+/// Between which hosts a class sends.
+pub(super) struct Ends {
+    /// Pairs of hosts, from the first to the second.
+    pub pairs: Vec<(u16, u16)>,
+    /// Which way data goes there, where the topology says so.
+    pub way: Option<Direction>,
 }
 
 /// A checked class, unless something is wrong with its arrivals or its size.
@@ -31,7 +31,7 @@ pub(super) fn class(
     check: &mut Check<'_>,
     name: &str,
     doc: &mut ClassDoc,
-    pairs: Vec<(u16, u16)>,
+    ends: Ends,
     duration: Time,
 ) -> Option<Class> {
     check.require(!name.is_empty(), &["traffic", ""], "a class needs a name", "name it");
@@ -44,15 +44,14 @@ pub(super) fn class(
     };
     let app = app::app(check, name, doc, &transport, duration);
     let (arrivals, size, direction) = if doc.flows.is_some() {
-        let (flows, direction) = replay::flows(check, name, doc)?;
+        let (flows, direction) = replay::flows(check, name, doc, ends.way)?;
         (Some(Arrivals::Replayed(flows)), Some(FlowSize::Replayed), direction)
     } else {
         replay::refuse_without_flows(check, name, doc);
-        let direction = *doc.direction.get_or_insert_default();
+        let direction = doc.direction.or(ends.way).unwrap_or_default();
         (arrivals(check, name, &mut doc.arrivals), size(check, name, doc), direction)
     };
-    // recorded flows are opened by their users, and UDP by nobody
-    let opens = doc.opens.unwrap_or(direction.users());
+    let opens = opener(doc);
     check.require(
         transport.tcp().is_none_or(|tcp| tcp.handshake)
             || (opens == End::Sender && doc.flows.is_none()),
@@ -73,8 +72,13 @@ pub(super) fn class(
         people: people(check, name, doc),
         opaque_share: doc.opaque_share,
         receiver: doc.receiver,
-        pairs,
+        pairs: ends.pairs,
     })
+}
+
+/// Which end opens the connections of a class.
+pub(super) fn opener(doc: &ClassDoc) -> End {
+    doc.opens.unwrap_or(doc.direction.map_or(End::Sender, Direction::users))
 }
 
 /// The people of a class.
