@@ -174,14 +174,13 @@ impl Network {
     /// copied to `arrived`).
     #[inline(always)]
     pub(crate) fn land<L: Landing>(&mut self, from: L, arrived: &mut Packet) -> bool {
-        let packet = from.packet(&self.flight, &self.events);
+        let packet = from.lift(&mut self.flight, &self.events, arrived);
         let now = packet.at;
         self.now = now;
         self.hops += 1;
         match self.exits[packet.prev_port as usize] {
             Exit::Host => {
-                *arrived = *packet;
-                from.free(&mut self.flight, &mut self.events);
+                from.settle(&mut self.flight, &mut self.events, arrived);
                 true
             }
             Exit::Router(routes) => {
@@ -191,7 +190,8 @@ impl Network {
                 };
                 if let Some(at) = port.pass(packet, now) {
                     let (flight, events) = (&mut self.flight, &mut self.events);
-                    from.send_on(flight, events, onward, (at, at - now), &mut port.hint);
+                    let hint = &mut port.hint;
+                    from.send_on(flight, events, arrived, (onward, at, at - now), hint);
                 } else if port.is_plain() {
                     if let Outcome::Lost(..) = port.line_up(packet, (), now) {
                         self.datagrams.end(packet);
@@ -211,8 +211,8 @@ impl Network {
     /// destination, ports with stages, and destinations.
     #[inline(never)]
     fn land_elsewhere<L: Landing>(&mut self, from: L, arrived: &mut Packet) -> bool {
-        let packet = *from.packet(&self.flight, &self.events);
-        from.free(&mut self.flight, &mut self.events);
+        from.settle(&mut self.flight, &mut self.events, arrived);
+        let packet = *arrived;
         match self.exits[packet.prev_port as usize] {
             Exit::Router(routes) => {
                 let onward = self.routes.table[routes as usize + packet.dst as usize];

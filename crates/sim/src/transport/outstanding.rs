@@ -216,12 +216,20 @@ impl Record {
         // blocks of an acknowledgement that was overtaken may begin below what has arrived since
         let una = log.as_ref().map_or(ack, |log| log.first().max(ack));
         let mut new = false;
-        for (block, last) in ext.blocks().into_iter().flatten().zip(blocks) {
-            let start = ack.saturating_add(block.start);
-            let end = start.saturating_add(u32::from(block.len)).min(max);
-            let start = start.max(una);
-            if start < end && *last != (start, end) {
+        if let Some(told) = ext.blocks() {
+            let before = *blocks;
+            for (block, last) in told.zip(blocks) {
+                let start = ack.saturating_add(block.start);
+                let end = start.saturating_add(u32::from(block.len)).min(max);
+                let start = start.max(una);
+                if start >= end || *last == (start, end) {
+                    continue;
+                }
                 *last = (start, end);
+                // a new first block moves the others on by a place
+                if before.contains(&(start, end)) {
+                    continue;
+                }
                 new |= arrived.insert_telling(start, end, |start, end| {
                     repair.came(start, end);
                     if let Some(log) = &mut log {
