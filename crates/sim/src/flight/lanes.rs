@@ -44,8 +44,6 @@ const EMPTY: u64 = u64::MAX - LANES as u64;
 const PATIENCE: u16 = 64;
 
 /// Packets with the same time to delivery, the next to be delivered first.
-// aligned, so that a shift finds it in the array
-#[repr(align(64))]
 struct Lane {
     /// Their time, from arrival at a port to delivery.
     span: Time,
@@ -251,13 +249,30 @@ impl Lanes {
         (held > AHEAD).then(|| &lane.packets[lane.place(lane.head.wrapping_add(AHEAD))])
     }
 
-    /// Moves the next packet to be delivered, which there must be, to `place`. Then
-    /// [`Lanes::choose`] finds the next one; until then no other may be asked for.
+    /// The next packet to be delivered; there must be one.
     #[inline(always)]
-    pub(super) fn lift(&mut self, place: &mut Packet) {
+    pub(super) fn head(&self) -> &Packet {
         let lane = &self.lanes[self.lane];
-        *place = lane.packets[lane.place(lane.head)];
+        &lane.packets[lane.place(lane.head)]
+    }
+
+    /// It is delivered.
+    #[inline(always)]
+    pub(super) fn pop(&mut self) {
         self.leave(self.lane);
+        self.choose();
+    }
+
+    /// The next packet to be delivered sets out anew, as in [`Lanes::take`]: whether it stays
+    /// in the lanes; if not, it is still the next.
+    #[inline(always)]
+    pub(super) fn pass_on(&mut self, port: u32, (at, span): (Time, Time), hint: &mut u16) -> bool {
+        let Some(place) = self.place(port, (at, span), hint) else { return false };
+        let packet = *self.head();
+        self.leave(self.lane);
+        self.join(place, &packet, port, at);
+        self.choose();
+        true
     }
 
     /// The next packet leaves its lane.
@@ -278,7 +293,7 @@ impl Lanes {
 
     /// Finds the earliest delivery anew, by rounds of pairs.
     #[inline(always)]
-    pub(super) fn choose(&mut self) {
+    fn choose(&mut self) {
         let at = |place: usize| (self.times[place], place);
         let earlier = |one: (u64, usize), two: (u64, usize)| if two.0 < one.0 { two } else { one };
         let (one, two) = (earlier(at(0), at(1)), earlier(at(2), at(3)));

@@ -219,6 +219,10 @@ impl Record {
         if let Some(told) = ext.blocks() {
             let before = *blocks;
             for (block, last) in told.zip(blocks) {
+                if block.len == 0 {
+                    // those behind it are unused too
+                    break;
+                }
                 let start = ack.saturating_add(block.start);
                 let end = start.saturating_add(u32::from(block.len)).min(max);
                 let start = start.max(una);
@@ -243,7 +247,8 @@ impl Record {
             log.end_ack(came.now);
             if !log.timed {
                 let lost = repair.newly_lost(ack);
-                if !lost.is_empty() {
+                // mostly what has arrived
+                if arrived.first_gap(lost.start) < lost.end {
                     log.lose_between(lost, arrived);
                 }
             }

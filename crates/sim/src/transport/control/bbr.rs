@@ -244,7 +244,8 @@ impl Bbr {
     /// Draft, 4.2.1: until the pipe was full, the rate is never lowered.
     fn set_pace(&mut self, gain: f64) {
         let pace = self.bandwidth.get() * gain * MARGIN;
-        if pace > 0.0 && (self.full.reached() || pace > self.pace) {
+        let new = pace != self.pace || self.gap.is_none();
+        if new && pace > 0.0 && (self.full.reached() || pace > self.pace) {
             self.pace = pace;
             self.gap = Some(Time::from_secs_f64(1.0 / pace));
         }
