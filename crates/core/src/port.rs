@@ -318,7 +318,7 @@ impl<C: Default> Port<C> {
     ///
     /// While the carrier keeps the packet in transmission ([`Port::pass`]), no packet is in flight
     /// here, but packets may wait.
-    #[inline]
+    #[inline(always)]
     pub fn next_event(&self) -> Time {
         let delivery = self.ring.in_flight_head().map(|packet| packet.at);
         match &self.staged {

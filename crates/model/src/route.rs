@@ -26,6 +26,9 @@ pub struct Routes {
     /// Where the kind of packet matters: the port for each kind, by node and destination;
     /// [`NO_PORT`]: as for other packets.
     pub sorted: BTreeMap<(u16, u16), [u32; PacketKind::ALL.len()]>,
+    /// How many nodes and ports were looked at to find the paths, and to see where packets go.
+    #[cfg(test)]
+    looked: std::cell::Cell<usize>,
 }
 
 impl Routes {
@@ -39,6 +42,8 @@ impl Routes {
             starts: Vec::with_capacity(nodes),
             uplinks: vec![NO_PORT; nodes],
             sorted: BTreeMap::new(),
+            #[cfg(test)]
+            looked: std::cell::Cell::new(0),
         };
         for node in 0..nodes {
             if shape.is_leaf(node) {
@@ -49,20 +54,39 @@ impl Routes {
                 routes.table.resize(routes.table.len() + nodes, NO_PORT);
             }
         }
-        for destination in (0..nodes).filter(|&node| !shape.is_leaf(node)) {
-            routes.towards(destination, network, &shape);
+        // a leaf lies on no path but its own: only the others are asked for each destination
+        let routers: Vec<usize> = (0..nodes).filter(|&node| !shape.is_leaf(node)).collect();
+        let between: Vec<u32> = (0..)
+            .zip(&network.ports)
+            .filter(|(_, port)| [port.from, port.to].iter().all(|&end| !shape.is_leaf(end.into())))
+            .map(|(number, _)| number)
+            .collect();
+        for &destination in &routers {
+            routes.towards(destination, network, &shape, &between);
         }
         for leaf in (0..nodes).filter(|&node| shape.is_leaf(node)) {
-            routes.towards_leaf(leaf, network, &shape);
+            routes.towards_leaf(leaf, network, &shape, &routers);
         }
         routes.replace(&network.routes);
         routes
     }
 
-    /// The ports of all nodes towards a destination that is not a leaf.
-    fn towards(&mut self, destination: usize, network: &Network, shape: &Shape) {
+    /// Notes that so many nodes or ports were looked at.
+    #[cfg(test)]
+    fn look(&self, count: usize) {
+        self.looked.set(self.looked.get() + count);
+    }
+
+    #[cfg(not(test))]
+    fn look(&self, _: usize) {}
+
+    /// The ports of all nodes towards a destination that is not a leaf, among those `between` two
+    /// that are none.
+    fn towards(&mut self, destination: usize, network: &Network, shape: &Shape, between: &[u32]) {
+        self.look(between.len());
         let distance = shape.distances(destination, network);
-        for (number, port) in (0..).zip(&network.ports) {
+        for &number in between {
+            let port = &network.ports[number as usize];
             let (from, to) = (usize::from(port.from), usize::from(port.to));
             if let (Some(start), Some(near), Some(far)) =
                 (self.starts[from], distance[from], distance[to])
@@ -75,11 +99,12 @@ impl Routes {
     }
 
     /// The path to a leaf is the path to its neighbour plus one port.
-    fn towards_leaf(&mut self, leaf: usize, network: &Network, shape: &Shape) {
+    fn towards_leaf(&mut self, leaf: usize, network: &Network, shape: &Shape, routers: &[usize]) {
+        self.look(routers.len());
         let best = shape.into[leaf].iter().min_by_key(|&&port| network.ports[port as usize].cost);
         let Some(&last) = best else { return };
         let neighbour = usize::from(network.ports[last as usize].from);
-        for node in 0..shape.out.len() {
+        for &node in routers {
             let Some(start) = self.starts[node] else { continue };
             let start = start as usize;
             self.table[start + leaf] =
@@ -145,6 +170,33 @@ impl Routes {
         Some(ports)
     }
 
+    /// Whether packets of this kind reach `destination` from each of these nodes.
+    pub fn all_arrive(
+        &self,
+        network: &Network,
+        from: &[u16],
+        (destination, kind): (u16, Option<PacketKind>),
+        walks: &mut Walks,
+    ) -> bool {
+        walks.passed.resize(network.nodes.len(), 0);
+        let before = walks.last;
+        from.iter().all(|&first| {
+            walks.last += 1;
+            let mut node = first;
+            while node != destination {
+                self.look(1);
+                let last = std::mem::replace(&mut walks.passed[usize::from(node)], walks.last);
+                if last > before {
+                    // an earlier walk has arrived from here, or this one goes in a circle
+                    return last < walks.last;
+                }
+                let Some(port) = self.next(node, destination, kind) else { return false };
+                node = network.ports[port as usize].to;
+            }
+            true
+        })
+    }
+
     /// The paths on which packets of this kind never reach `destination`, as lists of nodes. The
     /// last node of a path was already on it, has no next port, or is on a path listed before.
     pub fn astray(
@@ -167,6 +219,7 @@ impl Routes {
             let (mut node, mut passed) = (Some(first), Vec::new());
             let mut end = Seen::Strays;
             while let Some(here) = node {
+                self.look(1);
                 passed.push(here);
                 if seen[usize::from(here)] != Seen::Never {
                     end = seen[usize::from(here)];
@@ -187,6 +240,13 @@ impl Routes {
         }
         ways
     }
+}
+
+/// In which walk each node was passed last, for [`Routes::all_arrive`].
+#[derive(Debug, Default)]
+pub struct Walks {
+    passed: Vec<u64>,
+    last: u64,
 }
 
 /// Total propagation delay of ports.
@@ -245,5 +305,77 @@ impl Shape {
             }
         }
         distance
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tidegate_core::units::Rate;
+
+    use super::*;
+    use crate::scenario::Port;
+    use tidegate_core::units::Length;
+
+    /// Two routers with two links between them, and so many hosts at each.
+    fn dumbbell(hosts: u16) -> Network {
+        let mut network = Network { nodes: Vec::new(), ports: Vec::new(), routes: Vec::new() };
+        let mut join = |from: u16, to: u16| {
+            let link = (Rate::from_bps(1_000_000), Time::from_ms(1), Length::Packets(10));
+            for ends in [(from, to), (to, from)] {
+                network.ports.push(Port::plain(String::new(), ends, link));
+            }
+        };
+        join(0, 1);
+        join(0, 1);
+        (0..hosts).for_each(|host| join(2 + host, 0));
+        (0..hosts).for_each(|host| join(2 + hosts + host, 1));
+        network.nodes = vec![String::new(); 2 + 2 * usize::from(hosts)];
+        network
+    }
+
+    /// By hand: with n hosts at each of two routers, each router asks the four ports between them,
+    /// and each of the 2 n hosts asks the two routers.
+    #[test]
+    fn the_work_for_paths_grows_with_the_hosts() {
+        for hosts in [10, 100, 1000] {
+            let routes = Routes::of(&dumbbell(hosts));
+            assert_eq!(routes.looked.get(), 2 * 4 + 2 * 2 * usize::from(hosts));
+        }
+    }
+
+    /// By hand: each of n destinations behind the other router has a route of its own, over the
+    /// second link. A packet passes two routers, and is there.
+    #[test]
+    fn the_work_for_routes_grows_with_the_routes() {
+        for hosts in [10, 100, 1000] {
+            let mut network = dumbbell(hosts);
+            let far = 2 + hosts..2 + 2 * hosts;
+            network.routes =
+                far.clone().map(|to| Route { at: 0, to, port: 2, kinds: None }).collect();
+            let routes = Routes::of(&network);
+            routes.looked.set(0);
+            let mut walks = Walks::default();
+            for to in far {
+                assert!(routes.all_arrive(&network, &[0], (to, None), &mut walks));
+            }
+            assert_eq!(routes.looked.get(), 2 * usize::from(hosts));
+        }
+    }
+
+    /// By hand: the second router sends packets for host 2 back over the third port, and they go
+    /// round; those for host 3 get through. A question does not see where earlier ones have gone.
+    #[test]
+    fn a_walk_sees_a_circle_and_nothing_else() {
+        let mut network = dumbbell(1);
+        network.routes = vec![
+            Route { at: 0, to: 2, port: 0, kinds: None },
+            Route { at: 1, to: 2, port: 1, kinds: None },
+        ];
+        let (routes, mut walks) = (Routes::of(&network), Walks::default());
+        let mut arrive =
+            |from: &[u16], to| routes.all_arrive(&network, from, (to, None), &mut walks);
+        assert!(arrive(&[0, 1], 3) && arrive(&[1, 0, 2], 3));
+        assert!(!arrive(&[0], 2) && !arrive(&[3], 2) && arrive(&[2], 2));
+        assert!(arrive(&[0, 1], 3));
     }
 }

@@ -9,6 +9,7 @@ mod carrier;
 mod connections;
 mod desk;
 mod exchange;
+mod expected;
 mod lines;
 mod loads;
 mod player;

@@ -14,8 +14,8 @@ use tidegate_core::packet::Packet;
 use tidegate_core::units::Time;
 
 use fine::Fine;
-pub(crate) use key::NO_EVENT;
-use key::{FINE_BITS, FINE_SLOTS, ps_of};
+use key::{FINE_BITS, FINE_SLOTS};
+pub(crate) use key::{NO_EVENT, ps_of};
 use parcels::Parcels;
 use present::Present;
 

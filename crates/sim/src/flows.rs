@@ -36,7 +36,7 @@ pub(crate) enum Sends {
 
 /// The tables.
 pub(crate) struct Flows {
-    reno: FlowTable<Reno>,
+    pub(crate) reno: FlowTable<Reno>,
     other: FlowTable<Any>,
     pub(crate) apps: Apps,
     pub(crate) udp: UdpTable,
@@ -79,18 +79,9 @@ impl Flows {
         })
     }
 
-    /// A packet has reached one of the ends of its flow.
+    /// A packet has reached one of the ends of its flow, which is not in the table of Reno.
     #[inline(always)]
-    pub(crate) fn deliver(&mut self, packet: &Packet, world: &mut World<'_>) {
-        match FlowId(packet.flow).table() {
-            FlowId::RENO => self.reno.deliver(packet, world),
-            _ => self.deliver_elsewhere(packet, world),
-        }
-    }
-
-    // out of line: plain TCP pays for no other table
-    #[inline(never)]
-    fn deliver_elsewhere(&mut self, packet: &Packet, world: &mut World<'_>) {
+    pub(crate) fn deliver_elsewhere(&mut self, packet: &Packet, world: &mut World<'_>) {
         match FlowId(packet.flow).table() {
             FlowId::UDP => self.udp.deliver(packet, world),
             FlowId::APPS => self.apps.deliver(packet, world),

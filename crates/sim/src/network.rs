@@ -20,16 +20,14 @@ use crate::error::BuildError;
 use crate::flight::{Flight, Landing};
 use crate::services::{Decided, Hop};
 
-/// Where packets go after a port's link.
-#[derive(Clone, Copy)]
-enum Exit {
-    /// To a host with one link, which receives every packet.
-    Host,
-    /// To a node whose routes start at this index of the table of routes.
-    Router(u32),
-    /// Over a link that loses packets, or to a node that does not route by destination alone.
-    Other,
-}
+/// Where packets go after a port's link: to a node whose routes start at this index of the table of
+/// routes, or elsewhere.
+type Exit = u32;
+/// To a host with one link, which receives every packet.
+const HOST: Exit = u32::MAX;
+/// Over a link that loses packets, or to a node that does not route by destination alone. Beyond
+/// every table, as the one above.
+const OTHER: Exit = u32::MAX - 1;
 
 /// The ports, their events and the routes between them.
 pub(crate) struct Network {
@@ -167,7 +165,7 @@ impl Network {
     #[inline(always)]
     pub(crate) fn ahead(&self) -> Option<&Packet> {
         let packet = self.flight.ahead()?;
-        matches!(self.exits[packet.prev_port as usize], Exit::Host).then_some(packet)
+        (self.exits[packet.prev_port as usize] == HOST).then_some(packet)
     }
 
     /// A packet has crossed its link. Returns whether it is at its destination (then it is
@@ -178,33 +176,31 @@ impl Network {
         let now = packet.at;
         self.now = now;
         self.hops += 1;
-        match self.exits[packet.prev_port as usize] {
-            Exit::Host => {
-                *arrived = *packet;
-                from.free(&mut self.flight, &mut self.events);
-                true
-            }
-            Exit::Router(routes) => {
-                let onward = self.routes.table[routes as usize + packet.dst as usize];
-                let Some(port) = self.ports.get_mut(onward as usize) else {
-                    return self.land_elsewhere(from, arrived);
-                };
-                if let Some(at) = port.pass(packet, now) {
-                    let (flight, events) = (&mut self.flight, &mut self.events);
-                    from.send_on(flight, events, onward, (at, at - now), &mut port.hint);
-                } else if port.is_plain() {
-                    if let Outcome::Lost(..) = port.line_up(packet, (), now) {
-                        self.datagrams.end(packet);
-                    }
-                    from.free(&mut self.flight, &mut self.events);
-                    self.look_at_first(onward);
-                } else {
-                    return self.land_elsewhere(from, arrived);
-                }
-                false
-            }
-            Exit::Other => self.land_elsewhere(from, arrived),
+        let exit = self.exits[packet.prev_port as usize];
+        if exit == HOST {
+            *arrived = *packet;
+            from.free(&mut self.flight, &mut self.events);
+            return true;
         }
+        let Some(&onward) = self.routes.table.get(exit as usize + packet.dst as usize) else {
+            return self.land_elsewhere(from, arrived);
+        };
+        let Some(port) = self.ports.get_mut(onward as usize) else {
+            return self.land_elsewhere(from, arrived);
+        };
+        if let Some(at) = port.pass(packet, now) {
+            let (flight, events) = (&mut self.flight, &mut self.events);
+            from.send_on(flight, events, onward, (at, at - now), &mut port.hint);
+        } else if port.is_plain() {
+            if let Outcome::Lost(..) = port.line_up(packet, (), now) {
+                self.datagrams.end(packet);
+            }
+            from.free(&mut self.flight, &mut self.events);
+            self.look_at_first(onward);
+        } else {
+            return self.land_elsewhere(from, arrived);
+        }
+        false
     }
 
     /// The slow cases of [`Network::land`]: links that lose packets, routes by more than the
@@ -213,12 +209,10 @@ impl Network {
     fn land_elsewhere<L: Landing>(&mut self, from: L, arrived: &mut Packet) -> bool {
         let packet = *from.packet(&self.flight, &self.events);
         from.free(&mut self.flight, &mut self.events);
-        match self.exits[packet.prev_port as usize] {
-            Exit::Router(routes) => {
-                let onward = self.routes.table[routes as usize + packet.dst as usize];
-                self.go_on(onward, &packet, arrived)
-            }
-            Exit::Host | Exit::Other => self.land_other(&packet, arrived),
+        let exit = self.exits[packet.prev_port as usize];
+        match self.routes.table.get(exit as usize + packet.dst as usize) {
+            Some(&onward) => self.go_on(onward, &packet, arrived),
+            None => self.land_other(&packet, arrived),
         }
     }
 
@@ -282,18 +276,16 @@ impl Network {
             return false;
         };
         self.hops += 1;
-        let onward = match self.exits[number as usize] {
-            Exit::Host => {
-                *arrived = *packet;
-                port.rearm();
-                return true;
-            }
-            Exit::Router(routes) => self.routes.table[routes as usize + packet.dst as usize],
-            Exit::Other => {
-                let packet = *packet;
-                port.rearm();
-                return self.land_other(&packet, arrived);
-            }
+        let exit = self.exits[number as usize];
+        if exit == HOST {
+            *arrived = *packet;
+            port.rearm();
+            return true;
+        }
+        let Some(&onward) = self.routes.table.get(exit as usize + packet.dst as usize) else {
+            let packet = *packet;
+            port.rearm();
+            return self.land_other(&packet, arrived);
         };
         // straight from the ring
         if let Ok([port, other]) = self.ports.get_disjoint_mut([number as usize, onward as usize])
@@ -437,8 +429,8 @@ fn names(own: u16, near: Arc<[u16]>) -> Names {
 fn exit(routes: &Routes, port: &scenario::Port) -> Exit {
     let sorts = routes.sorted.range((port.to, 0)..=(port.to, u16::MAX)).next().is_some();
     match routes.starts[port.to as usize] {
-        _ if sorts || !port.loss.is_none() => Exit::Other,
-        None => Exit::Host,
-        Some(start) => Exit::Router(start),
+        _ if sorts || !port.loss.is_none() => OTHER,
+        None => HOST,
+        Some(start) => start,
     }
 }

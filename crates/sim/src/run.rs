@@ -328,10 +328,12 @@ impl Simulation {
     pub fn advance(&mut self, until: Time, budget: u64) -> Result<Progress, Fault> {
         let end = self.scenario.duration;
         let limit = until.min(end);
-        for _ in 0..budget {
-            if self.done {
-                return Ok(Progress::Done);
-            }
+        if self.done {
+            return Ok(Progress::Done);
+        }
+        let mut left = budget;
+        while left > 0 {
+            left -= 1;
             if !self.step(limit)? {
                 if limit < end {
                     self.net.now = limit;

@@ -13,6 +13,7 @@ use tidegate_model::draw::{Object, Page};
 
 use super::carrier::Asked;
 use super::desk::{App, Desk};
+use super::expected::Expected;
 use crate::transport::table::NewFlow;
 
 /// A connection of the user.
@@ -20,7 +21,7 @@ struct Line {
     /// None: it is about to be opened.
     slot: Option<u32>,
     /// Objects asked for over it that have not come.
-    objects: Vec<u32>,
+    objects: Expected,
     /// Whether it takes no further object: it closes after the one asked for.
     closing: bool,
 }
@@ -114,8 +115,9 @@ impl Browser {
         let mut asked: Vec<(u32, usize)> = Vec::new();
         while !loading.waiting.is_empty() {
             let free = self.lines.iter_mut().filter(|line| {
-                let open = line.slot.is_some_and(|slot| desk.may_ask(slot));
-                open && !line.closing && line.objects.len() < most
+                // the connection itself is asked last: it lies elsewhere
+                let room = !line.closing && line.objects.len() < most;
+                room && line.slot.is_some_and(|slot| desk.may_ask(slot))
             });
             // the one with the fewest objects, of several the oldest
             let Some(line) = free.min_by_key(|line| line.objects.len()) else { break };
@@ -133,10 +135,10 @@ impl Browser {
             let Some(line) = self.lines.iter().find(|line| line.slot == Some(slot)) else {
                 continue;
             };
-            let objects = &line.objects[line.objects.len() - number..];
-            let requests: Vec<Asked> = objects
-                .iter()
-                .map(|&object| {
+            let requests: Vec<Asked> = line
+                .objects
+                .newest(number)
+                .map(|object| {
                     let Object { bytes, server } = loading.objects[object as usize];
                     Asked { bytes, last: line.closing, server, tag: loading.first + object }
                 })
@@ -146,12 +148,15 @@ impl Browser {
             }
             desk.ask(slot, &requests);
         }
+        if loading.waiting.is_empty() {
+            return;
+        }
         let opening =
             self.lines.iter().filter(|line| line.slot.is_none_or(|slot| !desk.is_open(slot)));
         let room = opening.count() * most;
         let wanted = loading.waiting.len().saturating_sub(room).div_ceil(most);
         for _ in 0..wanted.min(loading.limit.saturating_sub(self.lines.len())) {
-            self.lines.push(Line { slot: None, objects: Vec::new(), closing: false });
+            self.lines.push(Line { slot: None, objects: Expected::default(), closing: false });
             desk.loads.count_connection(loading.row);
             desk.open(&self.flow);
         }
@@ -218,7 +223,7 @@ impl App for Browser {
         let Some(loading) = &mut self.loading else { return };
         let object = tag.wrapping_sub(loading.first);
         let Some(at) = self.lines.iter().position(|line| line.slot == Some(slot)) else { return };
-        self.lines[at].objects.retain(|&one| one != object);
+        self.lines[at].objects.take(object);
         if self.lines[at].closing {
             self.lines.remove(at);
         }
@@ -241,7 +246,7 @@ impl App for Browser {
         let Some(at) = self.lines.iter().position(|line| line.slot == Some(slot)) else { return };
         let line = self.lines.remove(at);
         let Some(loading) = &mut self.loading else { return };
-        for object in line.objects.into_iter().rev() {
+        for object in line.objects.newest_first() {
             loading.waiting.push_front(object);
         }
         loading.limit = loading.limit.saturating_sub(1);

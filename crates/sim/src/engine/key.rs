@@ -10,6 +10,6 @@ pub(super) const FINE_SLOTS: u32 = 12;
 pub(crate) const NO_EVENT: u128 = u128::MAX;
 
 /// The time of an event, in picoseconds.
-pub(super) const fn ps_of(key: u128) -> u64 {
+pub(crate) const fn ps_of(key: u128) -> u64 {
     (key >> 64) as u64
 }

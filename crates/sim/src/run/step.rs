@@ -4,7 +4,7 @@ use tidegate_core::law::Fault;
 use tidegate_core::packet::Flags;
 use tidegate_core::units::Time;
 
-use crate::engine::{Kind, last_at};
+use crate::engine::{Kind, last_at, ps_of};
 use crate::flight::{Head, Parcel};
 use crate::flow_id::FlowId;
 use crate::transport::table::World;
@@ -16,12 +16,12 @@ impl Simulation {
     // inlined: a call would cost a twelfth of the instructions of a packet-hop
     #[inline(always)]
     pub(super) fn step(&mut self, limit: Time) -> Result<bool, Fault> {
-        let (first, last) = (self.net.flight.first(), last_at(limit));
+        let first = self.net.flight.first();
         let event = match first < self.net.events.bound() {
             true => None,
-            false => self.net.events.take(first.min(last)),
+            false => self.net.events.take(first.min(last_at(limit))),
         };
-        let Some(event) = event else { return Ok(self.land(first, last)) };
+        let Some(event) = event else { return Ok(self.land(first, limit)) };
         if event.parcel() != 0 {
             if self.net.land(Parcel(event.parcel()), &mut self.arrived) {
                 self.deliver();
@@ -40,10 +40,10 @@ impl Simulation {
         Ok(true)
     }
 
-    /// Delivers the next packet of a lane, if that is due by `last`; returns whether it is.
+    /// Delivers the next packet of a lane, if that is due by `limit`; returns whether it is.
     #[inline(always)]
-    fn land(&mut self, first: u128, last: u128) -> bool {
-        if first > last {
+    fn land(&mut self, first: u128, limit: Time) -> bool {
+        if ps_of(first) > limit.ps() {
             return false;
         }
         if self.large
@@ -76,18 +76,34 @@ impl Simulation {
         }
     }
 
-    #[inline]
+    /// The packet that has just arrived reaches one of the ends of its flow.
+    // out of line: the network's registers would not last for both
+    #[inline(never)]
     fn deliver(&mut self) {
         let packet = &self.arrived;
         self.delivered += u64::from(packet.flags.has(Flags::DATA));
-        let mut world =
-            World { net: &mut self.net, classes: &mut self.classes, rows: &mut self.rows };
-        self.flows.deliver(packet, &mut world);
-        if matches!(FlowId(packet.flow).table(), FlowId::APPS | FlowId::APP_HOSTS) {
-            self.open_connections();
+        if FlowId(packet.flow).table() == FlowId::RENO {
+            let mut world =
+                World { net: &mut self.net, classes: &mut self.classes, rows: &mut self.rows };
+            self.flows.reno.deliver(packet, &mut world);
+        } else {
+            self.deliver_elsewhere();
         }
         if self.acks.is_some() {
             self.note_ack();
+        }
+    }
+
+    /// The same where the flow is not of the most frequent kind.
+    // out of line: plain TCP pays for no other table
+    #[inline(never)]
+    fn deliver_elsewhere(&mut self) {
+        let packet = &self.arrived;
+        let mut world =
+            World { net: &mut self.net, classes: &mut self.classes, rows: &mut self.rows };
+        self.flows.deliver_elsewhere(packet, &mut world);
+        if matches!(FlowId(packet.flow).table(), FlowId::APPS | FlowId::APP_HOSTS) {
+            self.open_connections();
         }
     }
 

@@ -216,12 +216,24 @@ impl Record {
         // blocks of an acknowledgement that was overtaken may begin below what has arrived since
         let una = log.as_ref().map_or(ack, |log| log.first().max(ack));
         let mut new = false;
-        for (block, last) in ext.blocks().into_iter().flatten().zip(blocks) {
-            let start = ack.saturating_add(block.start);
-            let end = start.saturating_add(u32::from(block.len)).min(max);
-            let start = start.max(una);
-            if start < end && *last != (start, end) {
+        if let Some(told) = ext.blocks() {
+            let before = *blocks;
+            for (block, last) in told.zip(blocks) {
+                if block.len == 0 {
+                    // those behind it are unused too
+                    break;
+                }
+                let start = ack.saturating_add(block.start);
+                let end = start.saturating_add(u32::from(block.len)).min(max);
+                let start = start.max(una);
+                if start >= end || *last == (start, end) {
+                    continue;
+                }
                 *last = (start, end);
+                // a new first block moves the others on by a place
+                if before.contains(&(start, end)) {
+                    continue;
+                }
                 new |= arrived.insert_telling(start, end, |start, end| {
                     repair.came(start, end);
                     if let Some(log) = &mut log {
@@ -235,7 +247,8 @@ impl Record {
             log.end_ack(came.now);
             if !log.timed {
                 let lost = repair.newly_lost(ack);
-                if !lost.is_empty() {
+                // mostly what has arrived
+                if arrived.first_gap(lost.start) < lost.end {
                     log.lose_between(lost, arrived);
                 }
             }

@@ -144,10 +144,20 @@ impl Ranges {
             Some(last) if last.0 <= seq => return last.1.max(seq),
             Some(_) => {}
         }
-        let place = self.parts.partition_point(|range| range.1 <= seq);
-        match self.parts.get(place) {
+        match self.parts.get(self.behind(seq)) {
             Some(range) if range.0 <= seq => range.1,
             _ => seq,
+        }
+    }
+
+    /// The place of the first range that ends behind `seq`. Most calls concern the first range or
+    /// the last one.
+    #[inline]
+    fn behind(&self, seq: u32) -> usize {
+        match (self.parts.front(), self.parts.back()) {
+            (Some(first), _) if seq < first.1 => 0,
+            (_, Some(last)) if last.0 <= seq => self.parts.len() - usize::from(seq < last.1),
+            _ => self.parts.partition_point(|range| range.1 <= seq),
         }
     }
 
@@ -156,9 +166,14 @@ impl Ranges {
         if from >= to {
             return 0;
         }
-        let first = self.parts.partition_point(|range| range.1 <= from);
-        let ahead = self.parts.range(first..).take_while(|range| range.0 < to);
-        ahead.map(|range| range.1.min(to).saturating_sub(range.0.max(from))).sum()
+        let (mut count, mut place) = (0, self.behind(from));
+        while let Some(&(start, end)) = self.parts.get(place)
+            && start < to
+        {
+            count += end.min(to) - start.max(from);
+            place += 1;
+        }
+        count
     }
 
     /// Calls `tell` with each segment of `from .. to` that lies in no range, in order.
@@ -169,7 +184,7 @@ impl Ranges {
             return;
         }
         let mut at = from;
-        let mut place = self.parts.partition_point(|range| range.1 <= from);
+        let mut place = self.behind(from);
         while at < to {
             let (start, end) = self.parts.get(place).copied().unwrap_or((to, to));
             (at..start.min(to)).for_each(&mut tell);
@@ -194,17 +209,18 @@ impl Ranges {
     /// Up to `most` blocks relative to `ack`, the one that holds `newest` first.
     pub(crate) fn blocks(&self, ack: u32, newest: u32, most: usize) -> [SackBlock; 4] {
         let mut blocks = [SackBlock::default(); 4];
-        let place = self.parts.partition_point(|range| range.1 <= newest);
-        let first = self.parts.get(place).filter(|range| range.0 <= newest);
-        let held = first.map(|_| place);
-        let rest = self.parts.iter().enumerate().rev();
-        let rest = rest.filter(|(place, _)| Some(*place) != held).map(|(_, range)| range);
-        for (block, range) in blocks.iter_mut().zip(first.into_iter().chain(rest).take(most)) {
-            // of a range longer than a block: the part that contains `newest` or is nearest to it
+        // of a range longer than a block: the part that contains `newest` or is nearest to it
+        let block = |range: (u32, u32)| {
             let upto = (newest + 1).clamp(range.0 + 1, range.1);
             let start = range.0.max(upto.saturating_sub(MAX_LEN));
             let end = range.1.min(start + MAX_LEN);
-            *block = SackBlock { start: start - ack, len: (end - start) as u16 };
+            SackBlock { start: start - ack, len: (end - start) as u16 }
+        };
+        let first = Some(self.behind(newest));
+        let first = first.filter(|&place| self.parts.get(place).is_some_and(|it| it.0 <= newest));
+        let others = (0..self.parts.len()).rev().filter(|&place| Some(place) != first);
+        for (slot, place) in blocks.iter_mut().take(most).zip(first.into_iter().chain(others)) {
+            *slot = block(self.parts[place]);
         }
         blocks
     }

@@ -464,6 +464,8 @@ impl Receiver {
                 let most = if ctx.class.tcp.timestamps { 3 } else { 4 };
                 echo.echoed().with_blocks(aside.beyond.blocks(self.next, newest, most))
             }
+            // most have none, and nothing is copied for them
+            _ if matches!(echo, Ext::None) => Ext::None,
             _ => echo.echoed(),
         };
         ctx.net.send_often(ack);

@@ -68,6 +68,14 @@ impl Repair {
         self.under -= arrived.covered(repaired, before);
     }
 
+    /// The same where everything from `from` on, the oldest that may have been repaired by now, has
+    /// arrived. Nothing need be counted.
+    fn repaired_beyond(&mut self, from: u32, repaired: u32, arrived: &Ranges) {
+        debug_assert_eq!(arrived.covered(self.repaired, repaired), repaired - from);
+        self.under += repaired - from;
+        self.repaired = repaired;
+    }
+
     /// The first segment repaired in a recovery is sent whatever the pipe
     /// (RFC 6675, section 5, step 4.3).
     pub(super) fn repaired_first(&mut self, una: u32, arrived: &Ranges) {
@@ -97,34 +105,22 @@ impl Record {
         una < self.repair.lost_below
     }
 
-    /// The first segment that has neither been sent again nor arrived.
-    fn candidate(&self, una: u32) -> u32 {
-        self.arrived.first_gap(self.repair.repaired.max(una))
-    }
-
-    /// Whether a lost segment was not sent again yet.
-    pub(super) fn repairs(&mut self, una: u32) -> bool {
-        let bound = self.repair.lost_below;
-        if self.repair.repaired.max(una) >= bound {
-            return false;
-        }
-        // what has arrived there is not searched again
-        let candidate = self.candidate(una);
-        self.repair.set_repaired(candidate, &self.arrived);
-        candidate < bound
-    }
-
     /// The next lost segment that was not sent again yet (NextSeg, rule 1).
     pub(super) fn next_repair(&mut self, una: u32) -> Option<u32> {
         self.repair_below(una, self.repair.lost_below)
     }
 
     fn repair_below(&mut self, una: u32, bound: u32) -> Option<u32> {
-        let candidate = self.candidate(una);
-        let due = candidate < bound;
-        if due {
-            self.repair.set_repaired(candidate + 1, &self.arrived);
+        let from = self.repair.repaired.max(una);
+        if from >= bound {
+            return None;
         }
+        // the first one that has neither been sent again nor arrived
+        let candidate = self.arrived.first_gap(from);
+        let due = candidate < bound;
+        // what has arrived there is not searched again
+        self.repair.repaired_beyond(from, candidate, &self.arrived);
+        self.repair.repaired += u32::from(due);
         due.then_some(candidate)
     }
 

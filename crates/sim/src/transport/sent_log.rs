@@ -182,7 +182,7 @@ impl SentLog {
             let place = (seq - self.first) as usize;
             let Some(segment) = self.segments.get_mut(place) else { break };
             let was = *segment;
-            *segment = Segment { lost: false, again: false, ..was };
+            (segment.lost, segment.again) = (false, false);
             self.settle(&was);
             // the time that is echoed is that of another segment
             self.ack_info.spurious |= self.resolve(&was, None);

@@ -309,12 +309,14 @@ impl<C: Control + Payloads> FlowTable<C> {
             return;
         }
         let address = flow.address(id);
-        let class = &mut world.classes[flow.class as usize];
-        let row = &mut world.rows[flow.row as usize];
+        // in parts, so that they are put together in memory for a flow alone that is over
+        let World { net, classes, rows } = world;
+        let class = &mut classes[flow.class as usize];
+        let row = &mut rows[flow.row as usize];
         let Address { source, sink, .. } = address;
         let (syn_tries, fin_wait) = (&mut flow.syn_tries, &mut flow.fin_wait);
         let client = flow.client & !OPAQUE;
-        let mut ctx = Ctx { net: world.net, class, row, source, sink, syn_tries, fin_wait, client };
+        let mut ctx = Ctx { net, class, row, source, sink, syn_tries, fin_wait, client };
         // only the deadline of the end that it is for can have changed
         let (fate, due) = if packet.flags.has(Flags::TO_SOURCE) {
             let fate = flow.sender.receive(packet, &address, &mut ctx);
@@ -329,10 +331,10 @@ impl<C: Control + Payloads> FlowTable<C> {
         match fate {
             Fate::Lives if due < flow.armed => {
                 flow.armed = due;
-                world.net.events.push(due, Entity::new(Kind::Flow, id.0));
+                net.events.push(due, Entity::new(Kind::Flow, id.0));
             }
             Fate::Lives => {}
-            Fate::Over => self.release(id.slot(), world),
+            Fate::Over => self.release(id.slot(), &mut World { net, classes, rows }),
         }
     }
 

@@ -1,11 +1,13 @@
 //! Routes: where each packet goes, and that it gets there.
 
+use std::collections::BTreeMap;
+
 use tidegate_core::units::Time;
 
 use super::problems::Check;
 use crate::document::Topology;
 use crate::document::free::RouteDoc;
-use crate::route::{Routes, delay};
+use crate::route::{Routes, Walks, delay};
 use crate::scenario::{Class, Network, PacketKind, Route, Transport};
 use crate::text::decode::spelling;
 
@@ -104,10 +106,16 @@ fn reach(check: &mut Check<'_>, network: &Network, routes: &Routes, traffic: &[C
 /// Whether what replaces shortest paths leads everything to where it should
 /// go: no packet may travel for ever.
 fn arrive(check: &mut Check<'_>, network: &Network, routes: &Routes, places: &[usize]) -> bool {
-    let mut destinations: Vec<u16> = network.routes.iter().map(|route| route.to).collect();
-    destinations.sort_unstable();
-    destinations.dedup();
-    for to in destinations {
+    // packets for one destination: they leave the shortest paths at these nodes alone
+    let mut leaving = BTreeMap::<u16, Vec<u16>>::new();
+    for route in &network.routes {
+        leaving.entry(route.to).or_default().push(route.at);
+    }
+    let mut walks = Walks::default();
+    for (to, from) in leaving {
+        if kinds().all(|kind| routes.all_arrive(network, &from, (to, kind), &mut walks)) {
+            continue;
+        }
         for kind in kinds() {
             for passed in routes.astray(network, to, kind) {
                 // without a culprit the node is not joined to this part of the network

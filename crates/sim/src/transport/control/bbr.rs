@@ -51,6 +51,16 @@ const WINDOW_GAIN: f64 = 2.0;
 const MIN_WINDOW: f64 = 4.0;
 const MARGIN: f64 = 0.99;
 
+/// As `f64::ceil`, which calls a function of the mathematical library on processors without SSE 4.1.
+fn ceil(value: f64) -> f64 {
+    // above this every number is whole; what is no number is not below it
+    if value.abs() < (1_u64 << 52) as f64 {
+        let whole = (value as i64) as f64;
+        return if whole < value { whole + 1.0 } else { whole };
+    }
+    value
+}
+
 /// The state of the connection (draft, 4.3).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Mode {
@@ -114,7 +124,7 @@ impl Bbr {
     /// The bandwidth times the minimum round trip, times a gain (draft, 4.2.3.2).
     fn inflight(&self, gain: f64) -> f64 {
         match self.min_rtt.get() {
-            Some(rtt) => self.quantised((gain * self.bandwidth.get() * rtt.secs()).ceil()),
+            Some(rtt) => self.quantised(ceil(gain * self.bandwidth.get() * rtt.secs())),
             None => self.initial_window,
         }
     }
@@ -122,7 +132,7 @@ impl Bbr {
     /// Linux's allowance for delayed and stretched acknowledgements: three segments more, rounded
     /// up to an even number, and two more in the probing phase of the cycle.
     fn quantised(&self, window: f64) -> f64 {
-        let even = ((window + 3.0) / 2.0).ceil() * 2.0;
+        let even = ceil((window + 3.0) / 2.0) * 2.0;
         let probing = self.mode == Mode::ProbeBw && self.cycle.is_probing();
         if probing { even + 2.0 } else { even }
     }
@@ -160,8 +170,9 @@ impl Bbr {
             self.aggregation.update(sample, self.round.start, self.bandwidth.get(), self.cwnd);
         }
         if self.mode == Mode::ProbeBw {
-            let (probe, drain) = (self.inflight(self.cycle.gain()), self.inflight(1.0));
-            self.cycle.update(sample.now, rate, self.min_rtt.get(), probe, drain);
+            let mut cycle = self.cycle;
+            cycle.update(sample.now, rate, self.min_rtt.get(), |gain| self.inflight(gain));
+            self.cycle = cycle;
         }
         if self.round.start && !rate.limited {
             self.full.update(self.bandwidth.get());
@@ -233,7 +244,8 @@ impl Bbr {
     /// Draft, 4.2.1: until the pipe was full, the rate is never lowered.
     fn set_pace(&mut self, gain: f64) {
         let pace = self.bandwidth.get() * gain * MARGIN;
-        if pace > 0.0 && (self.full.reached() || pace > self.pace) {
+        let new = pace != self.pace || self.gap.is_none();
+        if new && pace > 0.0 && (self.full.reached() || pace > self.pace) {
             self.pace = pace;
             self.gap = Some(Time::from_secs_f64(1.0 / pace));
         }
@@ -341,6 +353,19 @@ mod tests {
     use tidegate_model::profile::Profile;
 
     use super::*;
+
+    /// Beside the standard library's, around whole numbers, and above those that have a fraction.
+    #[test]
+    fn what_is_rounded_up_is_as_the_library_rounds_it() {
+        let far = (1_u64 << 52) as f64;
+        for whole in [0.0, 1.0, 2.0, 1e6, 4e15, far, 2.0 * far, 1e300, f64::INFINITY] {
+            for value in [whole, f64::next_up(whole), f64::next_down(whole), whole + 0.5] {
+                assert_eq!(ceil(value), value.ceil(), "{value}");
+                assert_eq!(ceil(-value), (-value).ceil(), "-{value}");
+            }
+        }
+        assert!(ceil(f64::NAN).is_nan());
+    }
 
     /// Linux (`tcp_update_skb_after_send`): the first ten data segments are sent at once, and the
     /// eleventh waits for the gap after the tenth. By hand: 2/ln 2 windows of 10 in a round trip of

@@ -66,10 +66,17 @@ impl<C: Control + Payloads> Sender<C> {
     /// What goes next where losses are repaired first: NextSeg of RFC 6675, section 4.
     fn next_seg(&mut self, pipe: u32, address: &Address, ctx: &mut Ctx<'_>) -> Option<u32> {
         let timed = ctx.class.detector == Detector::Timed;
+        if !timed && !self.pace_allows(address, ctx) {
+            // whatever the rule that it would go by
+            return None;
+        }
         // (1) what is lost
-        if self.snd.has_lost(timed) {
+        if timed && self.snd.has_due() {
             let paced = self.pace_allows(address, ctx);
-            return if paced { self.snd.next_lost(timed) } else { None };
+            return if paced { self.snd.next_due() } else { None };
+        }
+        if !timed && let Some(lost) = self.snd.next_repair() {
+            return Some(lost);
         }
         if timed
             && self.snd.nxt >= self.snd.end
@@ -83,7 +90,7 @@ impl<C: Control + Payloads> Sender<C> {
             return Some(self.snd.nxt - 1);
         }
         // (3) what may be lost, and (4) the tail: both keep acknowledgements coming
-        if timed || !self.pace_allows(address, ctx) {
+        if timed {
             return None;
         }
         let (una, nxt, recover) = (self.snd.una, self.snd.nxt, self.snd.recover);

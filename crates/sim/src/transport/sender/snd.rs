@@ -106,21 +106,19 @@ impl Snd {
         }
     }
 
-    /// Whether a lost segment was not sent again yet; `timed`: losses are found by time.
-    pub(super) fn has_lost(&mut self, timed: bool) -> bool {
-        let una = self.una;
-        if timed {
-            return self.outstanding.log().is_some_and(|log| log.has_due());
-        }
-        self.outstanding.known().is_some_and(|known| known.repairs(una))
+    /// Whether a lost segment was not sent again yet, where losses are found by time.
+    pub(super) fn has_due(&self) -> bool {
+        self.outstanding.log().is_some_and(|log| log.has_due())
     }
 
     /// The next one, which is sent now.
-    pub(super) fn next_lost(&mut self, timed: bool) -> Option<u32> {
+    pub(super) fn next_due(&mut self) -> Option<u32> {
+        self.outstanding.log_mut()?.next_due()
+    }
+
+    /// The same where blocks tell of losses.
+    pub(super) fn next_repair(&mut self) -> Option<u32> {
         let una = self.una;
-        if timed {
-            return self.outstanding.log_mut()?.next_due();
-        }
         self.outstanding.known()?.next_repair(una)
     }
 }

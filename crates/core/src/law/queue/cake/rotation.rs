@@ -53,6 +53,8 @@ pub struct Flow {
     /// Its AQM.
     pub cobalt: Cobalt,
     state: State,
+    /// How often it has begun to decay.
+    decays: u32,
     deficit: i64,
     hosts: Pair,
 }
@@ -70,7 +72,12 @@ pub struct Rotation {
     quantum: u64,
     new: VecDeque<u32>,
     old: VecDeque<u32>,
-    decaying: VecDeque<u32>,
+    /// Decaying queues, each with the number of its decay: an entry of an earlier one is skipped, so
+    /// that a queue that gets a packet need not be searched for here.
+    decaying: VecDeque<(u32, u32)>,
+    /// How many entries of these lists were looked at.
+    #[cfg(test)]
+    looked: u64,
 }
 
 impl Rotation {
@@ -86,6 +93,8 @@ impl Rotation {
             new: VecDeque::new(),
             old: VecDeque::new(),
             decaying: VecDeque::new(),
+            #[cfg(test)]
+            looked: 0,
         }
     }
 
@@ -138,9 +147,6 @@ impl Rotation {
             State::Sparse | State::Bulk => {}
             State::SparseWait => self.becomes(queue, State::Bulk),
             State::Rest | State::Decaying => {
-                if self.flows[queue].state == State::Decaying {
-                    self.decaying.retain(|&other| other as usize != queue);
-                }
                 self.becomes(queue, State::Sparse);
                 self.flows[queue].deficit = self.quantum(queue);
                 self.new.push_back(queue as u32);
@@ -151,11 +157,18 @@ impl Rotation {
     /// The queue to serve next: it has deficit and packets.
     pub fn turn(&mut self, now: Time, params: &Params) -> Option<usize> {
         // one decaying queue is examined each time
-        if let Some(&queue) = self.decaying.front() {
-            self.decaying.pop_front();
-            self.empty(queue as usize, now, params);
+        while let Some((queue, decay)) = self.decaying.pop_front() {
+            #[cfg(test)]
+            (self.looked += 1);
+            let flow = &self.flows[queue as usize];
+            if flow.state == State::Decaying && flow.decays == decay {
+                self.empty(queue as usize, now, params);
+                break;
+            }
         }
         loop {
+            #[cfg(test)]
+            (self.looked += 1);
             let list = if self.new.is_empty() { &mut self.old } else { &mut self.new };
             let queue = *list.front()? as usize;
             if self.flows[queue].deficit <= 0 {
@@ -182,7 +195,9 @@ impl Rotation {
             self.becomes(queue, State::Rest);
         } else {
             self.becomes(queue, State::Decaying);
-            self.decaying.push_back(queue as u32);
+            let flow = &mut self.flows[queue];
+            flow.decays = flow.decays.wrapping_add(1);
+            self.decaying.push_back((queue as u32, flow.decays));
         }
     }
 
@@ -194,5 +209,56 @@ impl Rotation {
     /// The state of a queue.
     pub fn state(&self, queue: usize) -> State {
         self.flows[queue].state
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// By hand: each of n decaying queues gets a packet, which searches nothing. All have sent it
+    /// by the next turn, which passes the n old entries, the n queues, and finds no further one.
+    /// The turn after it examines one decaying queue and finds none to serve.
+    #[test]
+    fn a_packet_for_a_decaying_queue_costs_the_same_whatever_else_decays() {
+        let now = Time::from_secs(1);
+        let params = Params::new(Time::from_ms(5), Time::from_ms(100), Time::ZERO);
+        for queues in [8, 64, 1024] {
+            let mut rotation = Rotation::new(Isolation::None, queues, 8, 1514, 0);
+            for queue in 0..queues {
+                rotation.flows[queue].cobalt.queue_full(now, &params);
+                rotation.empty(queue, now, &params);
+                assert_eq!(rotation.state(queue), State::Decaying);
+            }
+            for queue in (0..queues).rev() {
+                rotation.came(queue);
+                assert_eq!(rotation.state(queue), State::Sparse);
+            }
+            assert_eq!(rotation.turn(now, &params), None);
+            assert_eq!(rotation.looked, 2 * queues as u64 + 1);
+            assert_eq!(rotation.turn(now, &params), None);
+            assert_eq!(rotation.looked, 2 * queues as u64 + 3);
+        }
+    }
+
+    /// By hand: queue 0 decays, gets a packet, and decays again behind queue 1, which is examined
+    /// first and comes to rest.
+    #[test]
+    fn a_queue_that_decays_again_is_examined_behind_the_others() {
+        let params = Params::new(Time::from_ms(5), Time::from_ms(100), Time::ZERO);
+        let (now, later) = (Time::from_secs(1), Time::from_secs(1000));
+        let mut rotation = Rotation::new(Isolation::None, 8, 8, 1514, 0);
+        for queue in [0, 1] {
+            rotation.flows[queue].cobalt.queue_full(now, &params);
+            rotation.empty(queue, now, &params);
+        }
+        rotation.came(0);
+        rotation.new.clear();
+        rotation.empty(0, now, &params);
+        for queue in [0, 1] {
+            rotation.flows[queue].cobalt = Cobalt::default();
+        }
+        rotation.turn(later, &params);
+        assert_eq!([0, 1].map(|queue| rotation.state(queue)), [State::Decaying, State::Rest]);
     }
 }

@@ -19,6 +19,12 @@ impl Bandwidth {
 
     /// Adds the sample of a round.
     pub(super) fn update(&mut self, round: u64, sample: f64) {
+        if round == self.round {
+            let place = &mut self.greatest[(round % ROUNDS) as usize];
+            *place = place.max(sample);
+            self.best = self.best.max(sample);
+            return;
+        }
         // rounds without a sample do not count
         for passed in self.round + 1..=round.min(self.round + ROUNDS) {
             self.greatest[(passed % ROUNDS) as usize] = 0.0;

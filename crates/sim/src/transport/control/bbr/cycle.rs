@@ -37,22 +37,21 @@ impl Cycle {
         self.phase == 0
     }
 
-    /// An acknowledgement. A phase ends after a round trip. The probing phase also needs `probe`
-    /// segments in flight, or a loss; the phase that empties the queue ends early once at most
-    /// `drain` are in flight.
+    /// An acknowledgement. A phase ends after a round trip. `inflight` says how many segments in
+    /// flight a gain is worth: the probing phase also needs those of its gain, or a loss; the phase
+    /// that empties the queue ends early once at most those of a gain of 1 are in flight.
     pub(super) fn update(
         &mut self,
         now: Time,
         rate: &DeliveryRate,
         min_rtt: Option<Time>,
-        probe: f64,
-        drain: f64,
+        inflight: impl Fn(f64) -> f64,
     ) {
         let long = now.saturating_sub(self.since) > min_rtt.unwrap_or(Time::ZERO);
         let before = f64::from(rate.flight.0);
         let over = match self.phase {
-            0 => long && (rate.losses > 0 || before >= probe),
-            1 => long || before <= drain,
+            0 => long && (rate.losses > 0 || before >= inflight(self.gain())),
+            1 => long || before <= inflight(1.0),
             _ => long,
         };
         if over {
@@ -84,21 +83,22 @@ mod tests {
     fn eight_phases_in_order() {
         let (ms, rtt) = (Time::from_ms, Some(Time::from_ms(10)));
         let mut cycle = Cycle { phase: 0, since: Time::ZERO };
+        let inflight = |gain: f64| 100.0 * gain;
         let mut gains = Vec::new();
         for (at, flight) in
             [(11, 110), (20, 125), (22, 110), (24, 100), (35, 100), (46, 100), (57, 100)]
         {
-            cycle.update(ms(at), &rate(flight, 0), rtt, 125.0, 100.0);
+            cycle.update(ms(at), &rate(flight, 0), rtt, inflight);
             gains.push((at, cycle.gain()));
         }
         let expected =
             [(11, 1.25), (20, 0.75), (22, 0.75), (24, 1.0), (35, 1.0), (46, 1.0), (57, 1.0)];
         assert_eq!(gains, expected);
         for at in [68, 79, 90] {
-            cycle.update(ms(at), &rate(100, 0), rtt, 125.0, 100.0);
+            cycle.update(ms(at), &rate(100, 0), rtt, inflight);
         }
         assert_eq!(cycle.gain(), 1.25, "six phases of 1, and it probes again");
-        cycle.update(ms(101), &rate(110, 1), rtt, 125.0, 100.0);
+        cycle.update(ms(101), &rate(110, 1), rtt, inflight);
         assert_eq!(cycle.gain(), 0.75, "a loss ends the probe");
     }
 
