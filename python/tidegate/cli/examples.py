@@ -43,4 +43,4 @@ def examples(folder: Folder = None) -> None:
         copied += 1
     left = len(there) - copied
     say(f"{copied} files in {folder}{f'; {left} were there already' if left else ''}.")
-    say(f"Try next: {program()} compare {folder / 'downloads.toml'} --gate none,close-probe")
+    say(f"Try next: {program()} compare {folder / 'downloads.toml'} --gate none,tide")

@@ -48,7 +48,7 @@ def after_run(scenario: _native.Scenario, file: str) -> str:
         laws = "--queue drop-tail,fq-codel,cake --port both"
         return f"Try next what queues help: {program()} compare {shlex.quote(file)} {laws}"
     gates = [law for port in ports if (law := port.get("gate", {}).get("law", "none")) != "none"]
-    own = gates[0] if len(set(gates)) == 1 and "python" not in gates else "close-probe"
+    own = gates[0] if len(set(gates)) == 1 and "python" not in gates else "tide"
     command = f"{program()} compare {shlex.quote(file)} --gate none,{own}"
     try:
         default_port(scenario)
