@@ -219,8 +219,8 @@ def test_without_root_nothing_is_run(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     assert "need root" in done.stderr
 
 
-# The lab sends all data over `bottleneck`, from left to right: an upload of users on the right would
-# go the other way. Who opens is as the scenario says.
+# The lab sends all data over `bottleneck`, from left to right: an upload of users on the right goes
+# the other way. Who opens is as the scenario says.
 def test_data_that_goes_the_other_way_is_refused() -> None:
     found = lacks(("traffic.web.direction", "upload"))["traffic.web.direction"]
     assert found.refused
