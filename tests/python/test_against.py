@@ -217,3 +217,15 @@ def test_without_root_nothing_is_run(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     done = CliRunner().invoke(app, ["against-linux", str(file), "--out", str(tmp_path / "out")])
     assert done.exit_code == 2
     assert "need root" in done.stderr
+
+
+# The lab sends all data over `bottleneck`, from left to right: an upload of users on the right goes
+# the other way. Who opens is as the scenario says.
+def test_data_that_goes_the_other_way_is_refused() -> None:
+    found = lacks(("traffic.web.direction", "upload"))["traffic.web.direction"]
+    assert found.refused
+    assert 'opens = "sender"' in found.remedy
+    left = (("traffic.web.direction", "upload"), ("topology.dumbbell.users", "left"))
+    assert "traffic.web.direction" not in lacks(*left)
+    for said, receives in ({"traffic__web__opens": "sender"}, False), ({}, True):
+        assert against.subject(scenario(**said), ("web",), 1).asked.classes == {"web": receives}
