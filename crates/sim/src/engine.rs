@@ -14,8 +14,8 @@ use tidegate_core::packet::Packet;
 use tidegate_core::units::Time;
 
 use fine::Fine;
+pub(crate) use key::ps_of;
 use key::{FINE_BITS, FINE_SLOTS};
-pub(crate) use key::{NO_EVENT, ps_of};
 use parcels::Parcels;
 use present::Present;
 
@@ -453,6 +453,7 @@ impl<const BITS: u32> Wheel<BITS> {
 
 #[cfg(test)]
 mod tests {
+    use super::key::NO_EVENT;
     use super::*;
 
     /// Order is by time, then kind, then number, whatever the order of insertion.

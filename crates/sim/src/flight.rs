@@ -23,23 +23,31 @@ pub(crate) struct Flight {
     lanes: Lanes,
 }
 
-/// Where a packet lies that lands now.
-pub(crate) trait Landing: Copy {
-    /// The packet.
-    fn packet<'a>(self, flight: &'a Flight, events: &'a Events) -> &'a Packet;
+/// The port at which a packet sets out, when it is delivered, and how much later than now that is.
+pub(crate) type Way = (u32, Time, Time);
 
-    /// It sets out anew at port `onward`, and is delivered `span` later, at `at`.
+/// Where a packet lies that lands now. Between [`Landing::lift`] and one of the others nothing else
+/// may land or set out.
+pub(crate) trait Landing: Copy {
+    /// The packet. Whatever lies in the way of the next one is moved to `place`.
+    fn lift<'a>(self, flight: &mut Flight, events: &'a Events, place: &'a mut Packet)
+    -> &'a Packet;
+
+    /// It sets out anew.
     fn send_on(
         self,
         flight: &mut Flight,
         events: &mut Events,
-        onward: u32,
-        delivery: (Time, Time),
+        place: &Packet,
+        way: Way,
         hint: &mut u16,
     );
 
-    /// It has landed.
+    /// It has landed, and is needed no more.
     fn free(self, flight: &mut Flight, events: &mut Events);
+
+    /// It has landed, and lies at `place` from now on.
+    fn settle(self, flight: &mut Flight, events: &mut Events, place: &mut Packet);
 }
 
 /// At the head of the lane that delivers next.
@@ -52,8 +60,9 @@ pub(crate) struct Parcel(pub(crate) u32);
 
 impl Landing for Head {
     #[inline(always)]
-    fn packet<'a>(self, flight: &'a Flight, _: &'a Events) -> &'a Packet {
-        flight.lanes.head()
+    fn lift<'a>(self, flight: &mut Flight, _: &'a Events, place: &'a mut Packet) -> &'a Packet {
+        flight.lanes.lift(place);
+        place
     }
 
     #[inline(always)]
@@ -61,25 +70,28 @@ impl Landing for Head {
         self,
         flight: &mut Flight,
         events: &mut Events,
-        onward: u32,
-        (at, span): (Time, Time),
+        place: &Packet,
+        (onward, at, span): Way,
         hint: &mut u16,
     ) {
-        if !flight.lanes.pass_on(onward, (at, span), hint) {
-            events.push_parcel(flight.lanes.head(), onward, at);
-            flight.lanes.pop();
-        }
+        flight.take(events, place, onward, (at, span), hint);
+        flight.lanes.choose();
     }
 
     #[inline(always)]
     fn free(self, flight: &mut Flight, _: &mut Events) {
-        flight.lanes.pop();
+        flight.lanes.choose();
+    }
+
+    #[inline(always)]
+    fn settle(self, flight: &mut Flight, _: &mut Events, _: &mut Packet) {
+        flight.lanes.choose();
     }
 }
 
 impl Landing for Parcel {
     #[inline(always)]
-    fn packet<'a>(self, _: &'a Flight, events: &'a Events) -> &'a Packet {
+    fn lift<'a>(self, _: &mut Flight, events: &'a Events, _: &'a mut Packet) -> &'a Packet {
         events.parcel(self.0)
     }
 
@@ -88,8 +100,8 @@ impl Landing for Parcel {
         self,
         flight: &mut Flight,
         events: &mut Events,
-        onward: u32,
-        (at, span): (Time, Time),
+        _: &Packet,
+        (onward, at, span): Way,
         hint: &mut u16,
     ) {
         if flight.lanes.take(events.parcel(self.0), onward, (at, span), hint) {
@@ -101,6 +113,12 @@ impl Landing for Parcel {
 
     #[inline(always)]
     fn free(self, _: &mut Flight, events: &mut Events) {
+        events.free_parcel(self.0);
+    }
+
+    #[inline(always)]
+    fn settle(self, _: &mut Flight, events: &mut Events, place: &mut Packet) {
+        *place = *events.parcel(self.0);
         events.free_parcel(self.0);
     }
 }
@@ -174,19 +192,20 @@ mod tests {
     fn next(
         flight: &mut Flight,
         events: &mut Events,
-        then: impl Fn(&mut Flight, &mut Events, Option<u32>),
+        then: impl Fn(&mut Flight, &mut Events, Option<u32>, &Packet),
     ) -> (Packet, bool) {
         let parcel = events.take(flight.first()).map(|event| event.parcel());
+        let mut lifted = Packet::default();
         let packet = match parcel {
-            Some(place) => *Parcel(place).packet(flight, events),
-            None => *Head.packet(flight, events),
+            Some(place) => *Parcel(place).lift(flight, events, &mut lifted),
+            None => *Head.lift(flight, events, &mut lifted),
         };
-        then(flight, events, parcel);
+        then(flight, events, parcel, &packet);
         (packet, parcel.is_none())
     }
 
     /// It has landed.
-    fn free(flight: &mut Flight, events: &mut Events, parcel: Option<u32>) {
+    fn free(flight: &mut Flight, events: &mut Events, parcel: Option<u32>, _: &Packet) {
         match parcel {
             Some(place) => Parcel(place).free(flight, events),
             None => Head.free(flight, events),
@@ -238,14 +257,13 @@ mod tests {
                     sorted.insert((at + span, onward), flow);
                     let hint = Cell::new(hints[onward as usize]);
                     let (found, by_lane) =
-                        next(&mut flight, &mut events, |flight, events, parcel| {
-                            let (delivery, mut own) = ((at + span, span), hint.get());
+                        next(&mut flight, &mut events, |flight, events, parcel, packet| {
+                            let (way, mut own) = ((onward, at + span, span), hint.get());
                             match parcel {
                                 Some(place) => {
-                                    Parcel(place)
-                                        .send_on(flight, events, onward, delivery, &mut own);
+                                    Parcel(place).send_on(flight, events, packet, way, &mut own);
                                 }
-                                None => Head.send_on(flight, events, onward, delivery, &mut own),
+                                None => Head.send_on(flight, events, packet, way, &mut own),
                             }
                             hint.set(own);
                         });

@@ -172,14 +172,13 @@ impl Network {
     /// copied to `arrived`).
     #[inline(always)]
     pub(crate) fn land<L: Landing>(&mut self, from: L, arrived: &mut Packet) -> bool {
-        let packet = from.packet(&self.flight, &self.events);
+        let packet = from.lift(&mut self.flight, &self.events, arrived);
         let now = packet.at;
         self.now = now;
         self.hops += 1;
         let exit = self.exits[packet.prev_port as usize];
         if exit == HOST {
-            *arrived = *packet;
-            from.free(&mut self.flight, &mut self.events);
+            from.settle(&mut self.flight, &mut self.events, arrived);
             return true;
         }
         let Some(&onward) = self.routes.table.get(exit as usize + packet.dst as usize) else {
@@ -190,7 +189,7 @@ impl Network {
         };
         if let Some(at) = port.pass(packet, now) {
             let (flight, events) = (&mut self.flight, &mut self.events);
-            from.send_on(flight, events, onward, (at, at - now), &mut port.hint);
+            from.send_on(flight, events, arrived, (onward, at, at - now), &mut port.hint);
         } else if port.is_plain() {
             if let Outcome::Lost(..) = port.line_up(packet, (), now) {
                 self.datagrams.end(packet);
@@ -207,8 +206,8 @@ impl Network {
     /// destination, ports with stages, and destinations.
     #[inline(never)]
     fn land_elsewhere<L: Landing>(&mut self, from: L, arrived: &mut Packet) -> bool {
-        let packet = *from.packet(&self.flight, &self.events);
-        from.free(&mut self.flight, &mut self.events);
+        from.settle(&mut self.flight, &mut self.events, arrived);
+        let packet = *arrived;
         let exit = self.exits[packet.prev_port as usize];
         match self.routes.table.get(exit as usize + packet.dst as usize) {
             Some(&onward) => self.go_on(onward, &packet, arrived),

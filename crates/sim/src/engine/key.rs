@@ -7,7 +7,7 @@ pub(super) const FINE_BITS: u32 = 25;
 pub(super) const FINE_SLOTS: u32 = 12;
 
 /// Later than every event.
-pub(crate) const NO_EVENT: u128 = u128::MAX;
+pub(super) const NO_EVENT: u128 = u128::MAX;
 
 /// The time of an event, in picoseconds.
 pub(crate) const fn ps_of(key: u128) -> u64 {

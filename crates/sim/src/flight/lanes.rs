@@ -15,35 +15,50 @@
 use tidegate_core::packet::Packet;
 use tidegate_core::units::Time;
 
-use crate::engine::{NO_EVENT, key, port_of};
+use crate::engine::{key, port_of, ps_of};
 
 /// Number of lanes. Each costs one comparison for a delivery.
 const LANES: usize = 4;
 
 /// The lanes, and which of them delivers next.
 pub(super) struct Lanes {
-    /// When the next packet of each lane is delivered, in picoseconds
-    /// ([`EMPTY`] or later: there is none), and at which port.
-    times: [u64; LANES],
-    ports: [u32; LANES],
+    /// The [`due`] of the next packet of each lane.
+    heads: [u128; LANES],
     /// The same for the second packet of each lane, so that the choice of the next
     /// delivery does not wait for memory.
-    times_behind: [u64; LANES],
-    ports_behind: [u32; LANES],
-    /// The earliest of these, and its lane.
+    behind: [u128; LANES],
+    /// The earliest of these.
     first: u128,
-    lane: usize,
     lanes: [Lane; LANES],
     /// The next lane to be reassigned for a packet that found no lane.
     hand: usize,
 }
 
-/// A lane is empty from this time on; no two empty lanes have the same time.
-const EMPTY: u64 = u64::MAX - LANES as u64;
+/// The key of a delivery, with the lane in place of a parcel: so the earliest one says where it is.
+/// The lane decides nothing, as a port delivers one packet at an instant.
+#[inline(always)]
+fn due(at: Time, port: u32, lane: usize) -> u128 {
+    key(at, port_of(port), lane as u32)
+}
+
+/// What a lane without a packet has: later than every instant.
+#[inline(always)]
+fn none(lane: usize) -> u128 {
+    key(Time::NEVER, port_of(0), lane as u32)
+}
+
+/// Whether there is such a packet.
+#[inline(always)]
+fn is_some(due: u128) -> bool {
+    ps_of(due) < Time::NEVER.ps()
+}
+
 /// So many packets of a port become parcels before it searches for a lane again.
 const PATIENCE: u16 = 64;
 
 /// Packets with the same time to delivery, the next to be delivered first.
+// aligned, so that a shift finds it in the array
+#[repr(align(64))]
 struct Lane {
     /// Their time, from arrival at a port to delivery.
     span: Time,
@@ -112,12 +127,9 @@ impl Lane {
 impl Lanes {
     pub(super) fn new() -> Lanes {
         Lanes {
-            times: std::array::from_fn(|place| EMPTY + place as u64),
-            ports: [0; LANES],
-            times_behind: std::array::from_fn(|place| EMPTY + place as u64),
-            ports_behind: [0; LANES],
-            first: NO_EVENT,
-            lane: 0,
+            heads: std::array::from_fn(none),
+            behind: std::array::from_fn(none),
+            first: none(0),
             lanes: std::array::from_fn(|_| Lane::new()),
             hand: 0,
         }
@@ -135,6 +147,12 @@ impl Lanes {
     #[inline(always)]
     pub(super) fn first(&self) -> u128 {
         self.first
+    }
+
+    /// The lane of the next delivery.
+    #[inline(always)]
+    fn lane(&self) -> usize {
+        self.first as usize % LANES
     }
 
     /// A packet is sent at `port` and delivered `span` later, at `at`; returns whether a lane
@@ -191,21 +209,16 @@ impl Lanes {
         *slot = *packet;
         slot.at = at;
         slot.prev_port = port;
-        if self.times_behind[place] < EMPTY {
+        if is_some(self.behind[place]) {
             return;
         }
-        if self.times[place] < EMPTY {
-            self.times_behind[place] = at.ps();
-            self.ports_behind[place] = port;
+        let due = due(at, port, place);
+        if is_some(self.heads[place]) {
+            self.behind[place] = due;
             return;
         }
-        self.times[place] = at.ps();
-        self.ports[place] = port;
-        let due = key(at, port_of(port), 0);
-        if due < self.first {
-            self.first = due;
-            self.lane = place;
-        }
+        self.heads[place] = due;
+        self.first = self.first.min(due);
     }
 
     /// The port's last packet was of another time, or found no lane.
@@ -244,80 +257,31 @@ impl Lanes {
     /// A packet of the next one's lane, some deliveries behind it.
     #[inline(always)]
     pub(super) fn ahead(&self) -> Option<&Packet> {
-        let lane = &self.lanes[self.lane];
+        let lane = &self.lanes[self.lane()];
         let held = lane.tail.wrapping_sub(lane.head);
         (held > AHEAD).then(|| &lane.packets[lane.place(lane.head.wrapping_add(AHEAD))])
     }
 
-    /// The next packet to be delivered; there must be one.
+    /// Moves the next packet to be delivered, which there must be, to `place`. Then
+    /// [`Lanes::choose`] finds the next one; until then no other may be asked for.
     #[inline(always)]
-    pub(super) fn head(&self) -> &Packet {
-        let lane = &self.lanes[self.lane];
-        &lane.packets[lane.place(lane.head)]
-    }
-
-    /// It is delivered.
-    #[inline(always)]
-    pub(super) fn pop(&mut self) {
-        self.leave(self.lane);
-        self.choose();
-    }
-
-    /// The next packet to be delivered sets out anew, as in [`Lanes::take`]: whether it stays
-    /// in the lanes; if not, it is still the next.
-    #[inline(always)]
-    pub(super) fn pass_on(&mut self, port: u32, (at, span): (Time, Time), hint: &mut u16) -> bool {
-        let Some(place) = self.place(port, (at, span), hint) else { return false };
-        let packet = *self.head();
-        self.leave(self.lane);
-        self.join(place, &packet, port, at);
-        self.choose();
-        true
-    }
-
-    /// The next packet leaves its lane.
-    #[inline(always)]
-    fn leave(&mut self, place: usize) {
-        let lane = &mut self.lanes[place];
-        lane.head = lane.head.wrapping_add(1);
-        self.times[place] = self.times_behind[place];
-        self.ports[place] = self.ports_behind[place];
-        if lane.tail.wrapping_sub(lane.head) > 1 {
-            let behind = &lane.packets[lane.place(lane.head.wrapping_add(1))];
-            self.times_behind[place] = behind.at.ps();
-            self.ports_behind[place] = behind.prev_port;
-        } else {
-            self.times_behind[place] = EMPTY + place as u64;
-        }
+    pub(super) fn lift(&mut self, place: &mut Packet) {
+        let number = self.lane();
+        let lane = &mut self.lanes[number];
+        let (head, held) = (lane.head, lane.tail.wrapping_sub(lane.head));
+        *place = lane.packets[lane.place(head)];
+        lane.head = head.wrapping_add(1);
+        self.heads[number] = self.behind[number];
+        // read without a question: a place without a packet has an old one
+        let behind = &lane.packets[lane.place(head.wrapping_add(2))];
+        let later = due(behind.at, behind.prev_port, number);
+        self.behind[number] = if held > 2 { later } else { none(number) };
     }
 
     /// Finds the earliest delivery anew, by rounds of pairs.
     #[inline(always)]
-    fn choose(&mut self) {
-        let at = |place: usize| (self.times[place], place);
-        let earlier = |one: (u64, usize), two: (u64, usize)| if two.0 < one.0 { two } else { one };
-        let (one, two) = (earlier(at(0), at(1)), earlier(at(2), at(3)));
-        let tied = (at(0).0 == at(1).0) | (at(2).0 == at(3).0) | (one.0 == two.0);
-        self.settle(earlier(one, two), tied);
-    }
-
-    #[inline(always)]
-    fn settle(&mut self, (time, place): (u64, usize), tied: bool) {
-        if tied {
-            return self.choose_by_port();
-        }
-        self.lane = place;
-        self.first = key(Time::from_ps(time), port_of(self.ports[place]), 0);
-    }
-
-    /// The same where two lanes deliver at one instant: the lower port comes first.
-    #[cold]
-    #[inline(never)]
-    fn choose_by_port(&mut self) {
-        let due = |place: &usize| (self.times[*place], self.ports[*place]);
-        let first = (0..LANES).min_by_key(due).unwrap_or(0);
-        self.settle((self.times[first], first), false);
+    pub(super) fn choose(&mut self) {
+        let [one, two, three, four] = self.heads;
+        self.first = one.min(two).min(three.min(four));
     }
 }
-
-const _: () = assert!(LANES == 4, "two rounds of pairs");

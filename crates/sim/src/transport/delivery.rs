@@ -101,10 +101,10 @@ impl Delivery {
     }
 
     /// A segment is acknowledged for the first time (draft, 3.3).
-    pub(super) fn arrived(&mut self, pick: &mut Pick, seq: u32, sent: Time, stamp: Stamp) {
+    pub(super) fn arrived(&mut self, pick: &mut Pick, seq: u32, sent: Time, stamp: &Stamp) {
         self.delivered += 1;
         if pick.newest.is_none_or(|(at, number, _)| (sent, seq) > (at, number)) {
-            pick.newest = Some((sent, seq, stamp));
+            pick.newest = Some((sent, seq, *stamp));
             self.first_sent = sent;
         }
     }
@@ -156,7 +156,7 @@ mod tests {
         let mut last = None;
         for k in 0..=10_u64 {
             let mut pick = Pick::default();
-            flow.arrived(&mut pick, k as u32, ms(10 * k), stamps[k as usize]);
+            flow.arrived(&mut pick, k as u32, ms(10 * k), &stamps[k as usize]);
             last = flow.sample(pick, ms(100 + 10 * k), ms(100));
             stamps.push(flow.send(ms(100 + 10 * k), 9));
         }
@@ -179,10 +179,10 @@ mod tests {
         flow.limit(1);
         let second = flow.send(ms(1), 1);
         let mut pick = Pick::default();
-        flow.arrived(&mut pick, 0, ms(0), first);
+        flow.arrived(&mut pick, 0, ms(0), &first);
         assert!(!flow.sample(pick, ms(100), ms(100)).is_some_and(|sample| sample.limited));
         let mut pick = Pick::default();
-        flow.arrived(&mut pick, 1, ms(1), second);
+        flow.arrived(&mut pick, 1, ms(1), &second);
         assert!(flow.sample(pick, ms(101), ms(100)).is_some_and(|sample| sample.limited));
         assert!(!flow.send(ms(102), 0).limited);
     }
@@ -194,7 +194,7 @@ mod tests {
         let stamps: Vec<Stamp> = (0..4).map(|k| flow.send(ms(50 * k), k as u32)).collect();
         let mut pick = Pick::default();
         for (k, stamp) in stamps.into_iter().enumerate() {
-            flow.arrived(&mut pick, k as u32, ms(50 * k as u64), stamp);
+            flow.arrived(&mut pick, k as u32, ms(50 * k as u64), &stamp);
         }
         let sample = flow.sample(pick, ms(160), ms(10));
         assert_eq!(sample.map(|s| (s.delivered, s.interval)), Some((4, ms(160))));

@@ -167,7 +167,7 @@ impl SentLog {
             if !segment.resent && self.ack_info.first_rtt == Time::ZERO {
                 self.ack_info.first_rtt = came.now.saturating_sub(segment.sent);
             }
-            self.arrive(self.first, segment, came);
+            self.arrive(self.first, &segment, came);
             self.first += 1;
         }
         let before = (end.saturating_sub(self.first)).min(self.segments.len() as u32);
@@ -189,7 +189,7 @@ impl SentLog {
             if !was.resent && self.ack_info.block_rtt == Time::ZERO {
                 self.ack_info.block_rtt = came.now.saturating_sub(was.sent);
             }
-            self.arrive(seq, was, came);
+            self.arrive(seq, &was, came);
         }
     }
 
@@ -227,13 +227,13 @@ impl SentLog {
         }
     }
 
-    fn arrive(&mut self, seq: u32, segment: Segment, came: Came) {
+    fn arrive(&mut self, seq: u32, segment: &Segment, came: Came) {
         let now = came.now;
         self.ack_info.delivered += 1;
         if !segment.resent {
             self.ack_info.rtt = now.saturating_sub(segment.sent);
         }
-        self.delivery.arrived(&mut self.ack_info.pick, seq, segment.sent, segment.stamp);
+        self.delivery.arrived(&mut self.ack_info.pick, seq, segment.sent, &segment.stamp);
         self.rack.arrived((seq, segment.sent, segment.resent), now);
     }
 
