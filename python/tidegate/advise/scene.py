@@ -1,0 +1,184 @@
+"""The scenario of a link and its people, as the user can run it: one text, with its controls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tidegate.advise.facts import DOWN, UP
+from tidegate.advise.people import traffic
+from tidegate.errors import UsageError
+from tidegate.scenario import toml
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tidegate.advise.fit import Link
+    from tidegate.advise.people import People
+
+SHAPE = 0.95
+"""A shaper sends a little slower than the link, so that the queue is at the router: 5 % less."""
+ACCESS = "10Gbit"
+"""What is no bottleneck."""
+NOW, FQ, CAKE, TIDE, BOTH = "now", "fq_codel", "cake", "tide", "cake+tide"
+CONTROLS = (NOW, FQ, CAKE, TIDE, BOTH)
+SAYS = {
+    NOW: "as it is",
+    FQ: "fq_codel under HTB, both directions",
+    CAKE: "CAKE, both directions",
+    TIDE: "the gate `tide`, by clients, at the downlink",
+    BOTH: "CAKE in both directions, and the gate at the downlink",
+}
+DOWN_PORT, UP_PORT = "lan", "lan.reverse"
+"""Where a router controls the two directions: at its inner interface, and at its outer one before
+the modem, whose queue is that of `line.reverse`."""
+
+
+@dataclass(frozen=True)
+class Times:
+    """How long is simulated."""
+
+    duration_s: float = 80.0
+    warmup_s: float = 20.0
+
+
+BUDGET_BITS = 1.2e10
+"""Bits that a run may carry, so that all answer in about a minute on two cores."""
+SHORTEST = Times(40.0, 15.0)
+
+
+def times(link: Link) -> Times:
+    """Return the time of a run: shorter on faster links."""
+    total = sum(way.rate.value for way in (link.down, link.up) if way.rate)
+    seconds = min(Times().duration_s, max(SHORTEST.duration_s, BUDGET_BITS / max(total, 1.0)))
+    return Times(round(seconds), Times().warmup_s if seconds > 60 else SHORTEST.warmup_s)
+
+
+def text(
+    link: Link, who: People, length: Times, controls: Sequence[str] = CONTROLS, made_by: str = ""
+) -> str:
+    """Return the scenario; each control is a variant."""
+    down, up, _ = _known(link)
+    variants = {name: _variant(name, down, up) for name in controls}
+    head = f"# {made_by}\n" if made_by else ""
+    return head + toml.document({**_tables(link, who, length), "variant": variants})
+
+
+def under(link: Link, who: People, length: Times, control: str) -> str:
+    """Return the scenario with one control in it."""
+    down, up, _ = _known(link)
+    tables = _tables(link, who, length)
+    _merge(tables, _variant(control, down, up))
+    return toml.document(tables)
+
+
+def _merge(into: dict[str, Any], more: dict[str, Any]) -> None:
+    for key, value in more.items():
+        if isinstance(value, dict) and isinstance(into.get(key), dict):
+            _merge(into[key], value)
+        else:
+            into[key] = value
+
+
+def _tables(link: Link, who: People, length: Times) -> dict[str, Any]:
+    down, up, rtt = _known(link)
+    guests = [f"guest{number + 1}" for number in range(who.number)]
+    host_s = min(0.0005, rtt / 16)
+    line_s = rtt / 2 - 2 * host_s
+    links: dict[str, Any] = {
+        "line": {
+            "from": "internet",
+            "to": "router",
+            "rate": _rate(down),
+            "delay": _time(line_s),
+            "buffer": _buffer(link, DOWN),
+            **_loss(link, DOWN),
+            "reverse": {"rate": _rate(up), "buffer": _buffer(link, UP), **_loss(link, UP)},
+        },
+        "lan": {"from": "router", "to": "house", "rate": ACCESS, "delay": _time(host_s)},
+    }
+    links["lan"]["reverse"] = {"rate": ACCESS}
+    for guest in guests:
+        links[guest] = {"from": "house", "to": guest, "rate": "1Gbit", "delay": _time(host_s)}
+    return {
+        "name": f"{who.number} people, {who.place}",
+        "duration": _time(length.duration_s),
+        "warmup": _time(length.warmup_s),
+        "topology": {"links": links},
+        "traffic": traffic(who, guests),
+    }
+
+
+def _known(link: Link) -> tuple[float, float, float]:
+    down, up, rtt = link.down.rate, link.up.rate, link.rtt_s
+    if down is None or up is None or rtt is None:
+        raise UsageError(
+            "The link is not known well enough to simulate it.", "\n".join(link.unknown)
+        )
+    return down.value, up.value, max(rtt.value, 1e-4)
+
+
+def _variant(name: str, down: float, up: float) -> dict[str, Any]:
+    """Return the settings of a control, as a router has it in both directions."""
+    shaped = (SHAPE * down, SHAPE * up)
+    if name == FQ:
+        queue = {"law": "fq-codel"}
+        return {
+            "topology": {"links": {"lan": _slower(*shaped)}},
+            "port": {DOWN_PORT: {"queue": queue}, UP_PORT: {"queue": queue}},
+        }
+    if name == TIDE:
+        return {
+            "topology": {"links": {"lan": _slower(shaped[0], None)}},
+            "port": {DOWN_PORT: {"gate": GATE}},
+        }
+    if name in (CAKE, BOTH):
+        isolation = ("dual-dsthost", "dual-srchost")
+        queues = [
+            {"law": "cake", "bandwidth": _rate(rate), "isolation": kind}
+            for rate, kind in zip(shaped, isolation, strict=True)
+        ]
+        ports: dict[str, Any] = {DOWN_PORT: {"queue": queues[0]}, UP_PORT: {"queue": queues[1]}}
+        found: dict[str, Any] = {"port": ports}
+        if name == BOTH:
+            ports[DOWN_PORT]["gate"] = GATE
+            found["topology"] = {"links": {"lan": {"rate": _rate(shaped[0])}}}
+        return found
+    return {}
+
+
+GATE = {"law": "tide", "admit": "clients", "onset": "2s"}
+"""As a real gate has it by default."""
+
+
+def _slower(down: float, up: float | None) -> dict[str, Any]:
+    """Return the inner link at the rate of a shaper; a gate has a buffer of 100 ms."""
+    if up is None:
+        return {"rate": _rate(down), "buffer": "100ms"}
+    limit = "10240packets"
+    return {
+        "rate": _rate(down),
+        "buffer": limit,
+        "reverse": {"rate": _rate(up), "buffer": limit},
+    }
+
+
+def _buffer(link: Link, direction: str) -> str:
+    """Return the buffer of a direction, at least of ten packets."""
+    way = link.way(direction)
+    rate = way.rate.value if way.rate else 0.0
+    seconds = way.queue_s.value if way.queue_s else 0.0
+    return f"{max(15_000, round(seconds * rate / 8))}B"
+
+
+def _loss(link: Link, direction: str) -> dict[str, float]:
+    loss = link.way(direction).loss
+    return {"loss": round(loss.value, 6)} if loss and loss.value > 0 else {}
+
+
+def _rate(bps: float) -> str:
+    return f"{max(1, round(bps / 1e3))}kbit"
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds * 1e3:.6g}ms"
