@@ -89,20 +89,22 @@ def _cake(interface: str, rate: float, words: tuple[str, ...]) -> list[str]:
 def _fq_codel(interface: str, rate: float, _words: tuple[str, ...]) -> list[str]:
     shaped = tc_rate(SHAPE * rate)
     return [
-        f"tc qdisc replace dev {interface} root handle 1: htb default 10",
-        f"tc class replace dev {interface} parent 1: classid 1:10 htb rate {shaped}"
+        f"tc qdisc del dev {interface} root 2>/dev/null || true",  # HTB cannot be replaced by itself
+        f"tc qdisc add dev {interface} root handle 1: htb default 10",
+        f"tc class add dev {interface} parent 1: classid 1:10 htb rate {shaped}"
         f" ceil {shaped} quantum 1514",
-        f"tc qdisc replace dev {interface} parent 1:10 handle 10: fq_codel",
+        f"tc qdisc add dev {interface} parent 1:10 handle 10: fq_codel",
     ]
 
 
 def _ifb(router: Router) -> list[str]:
     """Return how all that comes in from outside is led through an interface of its own."""
     return [
-        f"ip link add {router.down} type ifb",
+        f"ip link show {router.down} >/dev/null 2>&1 || ip link add {router.down} type ifb",
         f"ip link set {router.down} up",
-        f"tc qdisc replace dev {router.outside} handle ffff: ingress",
-        f"tc filter replace dev {router.outside} parent ffff: protocol all prio 1 matchall"
+        f"tc qdisc del dev {router.outside} ingress 2>/dev/null || true",
+        f"tc qdisc add dev {router.outside} handle ffff: ingress",
+        f"tc filter add dev {router.outside} parent ffff: protocol all prio 1 matchall"
         f" action mirred egress redirect dev {router.down}",
     ]
 
