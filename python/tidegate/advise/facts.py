@@ -102,6 +102,20 @@ def of_samples(
     return Fact(what, direction, value, max(0.0, low), high, source, len(samples))
 
 
+def mean_of(what: What, direction: str, samples: Sequence[float], source: str) -> Fact:
+    """Return the mean of samples that are far apart, and its interval (Student's t).
+
+    What is late in one second comes in the next: so of a rate the mean tells most. Of fewer than
+    three samples the interval is their span.
+    """
+    value = sum(samples) / len(samples)
+    low, high = min(samples), max(samples)
+    if len(samples) > 2:
+        found = interval(samples)
+        low, high = found["low"] or 0.0, found["high"] or value
+    return Fact(what, direction, value, max(0.0, low), high, source, len(samples))
+
+
 def least(what: What, direction: str, samples: Sequence[float], source: str) -> Fact:
     """Return the least of samples; the interval ends at their lower tenth.
 

@@ -130,8 +130,9 @@ def fit(facts: Sequence[Fact], given: Given) -> Link:
     ways = {name: _assumed(name, way, facts, unknown) for name, way in ways.items()}
     if _both(facts) and given.queue_s is None and not _alone(facts):
         unknown.append(
-            "in which direction packets wait: both were loaded at once. Test one after the other"
-            " (networkQuality -s, Flent tcp_download and tcp_upload)"
+            "in which direction packets wait, and whether each carried what it can: both were"
+            " loaded at once. Test one after the other (networkQuality -s, Flent tcp_download and"
+            " tcp_upload)"
         )
     return Link(ways[DOWN], ways[UP], rtt, tuple(dict.fromkeys(unknown)))
 
@@ -219,15 +220,21 @@ def _queue(name: str, facts: Sequence[Fact], given: Given, rtt: Estimate | None)
         return _exact(given.queue_s)
     if rtt is None:
         return None
-    own = [*_about(What.PEAK, facts, name), *_about(What.LOADED, facts, name)]
+    own = _waiting(rtt, facts, name)
     if own:
         return _above(own[0], rtt)
-    both = [*_about(What.PEAK, facts, BOTH), *_about(What.LOADED, facts, BOTH)]
+    both = _waiting(rtt, facts, BOTH)
     if both:
         total = _above(both[0], rtt)
         half = total.value / 2
         return Estimate(half, 0.0, total.high, MEASURED, f"half of both directions, {total.why}")
     return None
+
+
+def _waiting(rtt: Estimate, facts: Sequence[Fact], direction: str) -> list[Fact]:
+    """Return round trips under load that are longer than without, so that a buffer was full."""
+    found = [*_about(What.PEAK, facts, direction), *_about(What.LOADED, facts, direction)]
+    return [fact for fact in found if risen(rtt.value, fact.value)]
 
 
 def _above(fact: Fact, rtt: Estimate) -> Estimate:

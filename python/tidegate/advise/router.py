@@ -89,7 +89,7 @@ def _cake(interface: str, rate: float, words: tuple[str, ...]) -> list[str]:
 def _fq_codel(interface: str, rate: float, _words: tuple[str, ...]) -> list[str]:
     shaped = tc_rate(SHAPE * rate)
     return [
-        f"tc qdisc del dev {interface} root 2>/dev/null || true",  # HTB cannot be replaced by itself
+        f"tc qdisc del dev {interface} root 2>/dev/null || true",
         f"tc qdisc add dev {interface} root handle 1: htb default 10",
         f"tc class add dev {interface} parent 1: classid 1:10 htb rate {shaped}"
         f" ceil {shaped} quantum 1514",

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tidegate.advise.facts import DOWN, UP, Damaged, Fact, What, least, of_samples
-from tidegate.advise.readers.phases import UPPER
+from tidegate.advise.facts import DOWN, UP, Damaged, Fact, What, least, mean_of, of_samples
 from tidegate.advise.readers.tree import in_range
 
 _WAYS = {"DL": DOWN, "UL": UP}
@@ -76,7 +75,7 @@ def _of_way(
     ]
     # where its delay rises though CAKE shapes, the link behind is full
     full = len(slowed) >= FEWEST
-    fact = of_samples(What.RATE, way, slowed if full else rates, source, share=UPPER)
+    fact = mean_of(What.RATE, way, slowed if full else rates, source)
     return [
         *found,
         Fact(

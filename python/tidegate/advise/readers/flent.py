@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tidegate.advise.facts import BOTH, DOWN, IP_OF_PAYLOAD, UP, Damaged, Fact
-from tidegate.advise.readers.phases import of_idle, of_phase, of_unknown_load
+from tidegate.advise.readers.phases import BIN_S, of_idle, of_phase, of_unknown_load
 from tidegate.advise.readers.tree import Tree, of_json
 
 _SUMS = (" avg", " sum", "totals")
@@ -21,26 +21,27 @@ def read(text: str, source: str) -> list[Fact]:
     """Read the series; samples without a rate, at the begin and the end, are those without load."""
     tree = of_json(text)
     times = [each.number() for each in tree.at("x_values").listed()]
-    rates: dict[str, dict[float, float]] = {}
+    rates: dict[str, list[list[tuple[float, float]]]] = {}
     trips: list[tuple[float, float]] = []
     for name, series in tree.at("results").items():
         if name.endswith(_SUMS):
             continue
         way = next((way for sign, way in _SIGNS.items() if name.startswith(sign)), None)
         if way is not None:
-            into = rates.setdefault(way, {})
-            for time, value in _points(times, series):
-                into[time] = into.get(time, 0.0) + value * 1e6 * IP_OF_PAYLOAD
+            points = _points(times, series)
+            if points:
+                scaled = [(time, value * 1e6 * IP_OF_PAYLOAD) for time, value in points]
+                rates.setdefault(way, []).append(scaled)
         elif name.startswith(_PINGS):
             trips += [(time, value * 1e-3) for time, value in _points(times, series)]
     trips.sort()
-    loads = {way: sorted(series.items()) for way, series in rates.items() if series}
+    loads = {way: _together(flows) for way, flows in rates.items()}
     if not loads:
         if not trips:
             raise Damaged("it has no series `TCP download`, `TCP upload` or `Ping (ms)`")
         return of_unknown_load([value for _, value in trips], source)
-    begin = min(series[0][0] for series in loads.values())
-    end = max(series[-1][0] for series in loads.values())
+    every = [flow for flows in rates.values() for flow in flows]
+    begin, end = min(flow[0][0] for flow in every), max(flow[-1][0] for flow in every)
     idle = [value for time, value in trips if time < begin - 0.2 or time > end + 1.0]
     within = [(time, value) for time, value in trips if begin <= time <= end]
     way = BOTH if len(loads) > 1 else next(iter(loads))
@@ -48,6 +49,21 @@ def read(text: str, source: str) -> list[Fact]:
     if not facts:
         raise Damaged("no series has a value above 0")
     return facts
+
+
+def _together(flows: list[list[tuple[float, float]]]) -> list[tuple[float, float]]:
+    """Return the sum of connections in each second in which all of them have values."""
+    sums: dict[int, list[float]] = {}
+    for flow in flows:
+        mine: dict[int, list[float]] = {}
+        for time, value in flow:
+            mine.setdefault(int(time / BIN_S), []).append(value)
+        for number, values in mine.items():
+            sums.setdefault(number, []).append(sum(values) / len(values))
+    most = max(len(each) for each in sums.values())
+    return [
+        (number * BIN_S, sum(each)) for number, each in sorted(sums.items()) if len(each) == most
+    ]
 
 
 def _points(times: list[float], series: Tree) -> list[tuple[float, float]]:

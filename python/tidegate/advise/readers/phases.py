@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tidegate.advise.facts import Damaged, Fact, What, least, of_samples, quantile
+from tidegate.advise.facts import Damaged, Fact, What, least, mean_of, of_samples, quantile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -14,14 +14,13 @@ if TYPE_CHECKING:
     """Times in seconds, and values."""
 
 BIN_S = 1.0
-"""Rates are averaged over this: what comes in a burst was not sent at the rate of the burst."""
+"""Rates are averaged over this: what is delivered in a burst has waited for a lost packet."""
 SETTLED = 0.3
 """The first part of a loaded phase is left out, as senders begin slowly."""
+FEWEST = 3
+"""Seconds of load that make a rate."""
 RISE_S, RISE = 0.005, 0.1
 """The round trip has risen, so that something waits, by more than both: time, and share."""
-UPPER = 0.75
-"""The quantile of a link's rates taken for what it can carry: above pauses of the senders, and
-below what an interval holds by chance."""
 
 
 def binned(series: Series, width: float = BIN_S) -> list[float]:
@@ -66,22 +65,14 @@ def of_phase(
     full = bool(within and idle) and risen(min(idle), found[0].value)
     for way, series in rates.items():
         values = binned(settled(series))
-        if values and max(values) > 0:
-            fact = of_samples(What.RATE, way, values, source, share=UPPER)
-            found.append(replace(fact, full=full))
+        if len(values) >= FEWEST and max(values) > 0:
+            found.append(replace(mean_of(What.RATE, way, values, source), full=full))
     return found
 
 
 def of_idle(trips: Sequence[float], source: str) -> list[Fact]:
     """Return the fact of round trips without load."""
     return [least(What.IDLE, "", trips, source)] if trips else []
-
-
-def _with(fact: Fact, *, full: bool) -> Fact:
-    return Fact(
-        *(fact.what, fact.direction, fact.value, fact.low, fact.high, fact.source),
-        *(fact.samples, full),
-    )
 
 
 def of_unknown_load(trips: Sequence[float], source: str) -> list[Fact]:

@@ -143,8 +143,8 @@ def _sections(text: str) -> list[tuple[str, list[float], list[float]]]:
     """Return rates (bit/s) and RPM of each direction."""
     found = []
     heads = list(_SECTION.finditer(text))
-    ends = [head.start() for head in heads[1:]] + [len(text)]
-    for head, end in zip(heads, ends, strict=True):
+    ends = [*(head.start() for head in heads[1:]), len(text)]
+    for head, end in zip(heads, ends, strict=False):
         part = text[head.end() : end].partition("Final RPM")[0]
         rates = [_positive(value) * 1e6 for value in _THROUGHPUT.findall(part)]
         rpms = [_positive(value) for value in _RPM.findall(part)]
