@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 RATE, DELAY = 0.10, 0.25
 """How far from the truth an estimate may be."""
 PORTS = ("line", "line.reverse")
-LENGTH = Times(50.0, 15.0)
+LENGTH = Times(40.0, 12.0)
 SEEDS = 3
 
 
@@ -66,14 +66,14 @@ PLAIN, MANAGED = {"law": "drop-tail"}, {"law": "fq-codel"}
 CASES = (
     Case("dsl", drop(16, 1, 30, 300, 800), ("flent",), "cafe:20"),
     Case("cable", drop(100, 10, 15, 150, 400), ("network-quality",), "hotel:120"),
-    Case("fibre", drop(300, 300, 8, 30, 30), ("flent",), "office:300"),
+    Case("fibre", drop(120, 120, 8, 30, 30), ("flent",), "office:200"),
     Case("ship", replace(drop(20, 5, 600, 300, 300), load_s=45), ("flent",), "ship:60"),
     Case("lte", drop(30, 8, 50, 700, 700), ("crusader",), "cafe:60"),
     Case("hotel", drop(100, 20, 25, 200, 200), ("flent",), "hotel:200"),
-    Case("school", drop(200, 50, 12, 100, 100), ("crusader",), "school:300"),
+    Case("school", drop(100, 25, 12, 100, 100), ("crusader",), "school:200"),
     Case("village", drop(10, 2, 12, 1000, 1000), ("goresponsiveness",), "village:20"),
     Case("cafe", drop(50, 10, 20, 60, 120), ("flent",), "cafe:90"),
-    Case("office", drop(250, 50, 5, 40, 80), ("crusader",), "office:300"),
+    Case("office", drop(150, 50, 5, 40, 80), ("crusader",), "office:200"),
     Case("small-buffers", drop(40, 10, 30, 30, 30), ("flent",), "hotel:60"),
     Case("lossy", Truth(40e6, 10e6, 0.03, 0.15, 0.15, loss=0.001), ("flent", "ping"), "hotel:60"),
     Case("at-once", drop(60, 12, 20, 150, 150), ("flent-both",), "hotel:90", delay=False),

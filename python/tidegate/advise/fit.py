@@ -26,6 +26,8 @@ CLEAR = 0.25
 ASSUMED_QUEUE_S = 0.2
 """The buffer that is assumed where none is known: the delay that buffers of a quarter of a second
 and more, common in modems (Kreibich and others, Netalyzr, 2010), add under load on average."""
+SHAPE = 0.95
+"""A shaper sends 5 % less than the link."""
 GIVEN, MEASURED, ASSUMED, SET = "given", "measured", "assumed", "set"
 
 
@@ -60,6 +62,16 @@ class Way:
     loss: Estimate | None = None
     law: str = ""
     """The queue law that shapes this direction now, as `tc` shows it."""
+
+    @property
+    def shaped_bps(self) -> float | None:
+        """The rate for a shaper: a little less than the link's, so that the queue is at the router.
+
+        A rate that is that of a shaper already stays as it is.
+        """
+        if self.rate is None:
+            return None
+        return self.rate.value * (1.0 if self.rate.origin == SET else SHAPE)
 
 
 @dataclass(frozen=True)
@@ -127,7 +139,9 @@ def fit(facts: Sequence[Fact], given: Given) -> Link:
         )
         for name, rate in ((DOWN, given.down_bps), (UP, given.up_bps))
     }
-    ways = {name: _assumed(name, way, facts, unknown) for name, way in ways.items()}
+    if lacking := [name for name, way in ways.items() if way.queue_s is None]:
+        unknown.append(_no_buffer(lacking, facts))
+    ways = {name: _assumed(way) for name, way in ways.items()}
     if _both(facts) and given.queue_s is None and not _alone(facts):
         unknown.append(
             "in which direction packets wait, and whether each carried what it can: both were"
@@ -246,22 +260,27 @@ def _above(fact: Fact, rtt: Estimate) -> Estimate:
     return Estimate(value, low, high, MEASURED, fact.source)
 
 
-def _assumed(name: str, way: Way, facts: Sequence[Fact], unknown: list[str]) -> Way:
-    """Fill in a buffer where none is known, and say so."""
+def _assumed(way: Way) -> Way:
+    """Fill in a buffer where none is known."""
     if way.queue_s is not None:
         return way
+    value = ASSUMED_QUEUE_S
+    return Way(way.rate, Estimate(value, 0.0, 5 * value, ASSUMED), way.loss, way.law)
+
+
+def _no_buffer(names: Sequence[str], facts: Sequence[Fact]) -> str:
+    """Return what is assumed of buffers, and the remedy."""
     least = max((fact.value for fact in _about(What.PEAK, facts, "")), default=0.0)
     some = (
         f" Round trips of up to {1e3 * least:.3g} ms were seen, nobody knows under which load."
         if least
         else ""
     )
-    unknown.append(
-        f"the buffer {name}: {1e3 * ASSUMED_QUEUE_S:.0f} ms are assumed.{some} Give --buffer, or"
-        " run `ping` during a speed test that fills the link, and give a file of that test"
+    return (
+        f"the buffer {' and '.join(names)}: {1e3 * ASSUMED_QUEUE_S:.0f} ms are assumed.{some} Give"
+        " --buffer, or run `ping` during a speed test that fills the link: it is what the round"
+        " trip grows by"
     )
-    value = ASSUMED_QUEUE_S
-    return Way(way.rate, Estimate(value, 0.0, 5 * value, ASSUMED), way.loss, way.law)
 
 
 def _loss(name: str, facts: Sequence[Fact], given: Given) -> Estimate | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tidegate.advise.scene import BOTH, CAKE, FQ, NOW, SHAPE, TIDE
+from tidegate.advise.scene import BOTH, CAKE, FQ, NOW, TIDE
 
 if TYPE_CHECKING:
     from tidegate.advise.fit import Link
@@ -56,8 +56,8 @@ def commands(link: Link, control: str, router: Router) -> Commands:
     """Return what to type for a control; of a direction without a known rate there is no line."""
     if control == NOW:
         return Commands(control)
-    up = link.up.rate.value if link.up.rate and control != TIDE else None
-    down = link.down.rate.value if link.down.rate else None
+    up = link.up.shaped_bps if control != TIDE else None
+    down = link.down.shaped_bps
     lines: list[str] = []
     undo: list[str] = []
     law = _fq_codel if control == FQ else _cake
@@ -83,11 +83,11 @@ def commands(link: Link, control: str, router: Router) -> Commands:
 
 def _cake(interface: str, rate: float, words: tuple[str, ...]) -> list[str]:
     said = " ".join(("besteffort", *words))
-    return [f"tc qdisc replace dev {interface} root cake bandwidth {tc_rate(SHAPE * rate)} {said}"]
+    return [f"tc qdisc replace dev {interface} root cake bandwidth {tc_rate(rate)} {said}"]
 
 
 def _fq_codel(interface: str, rate: float, _words: tuple[str, ...]) -> list[str]:
-    shaped = tc_rate(SHAPE * rate)
+    shaped = tc_rate(rate)
     return [
         f"tc qdisc del dev {interface} root 2>/dev/null || true",
         f"tc qdisc add dev {interface} root handle 1: htb default 10",
@@ -111,7 +111,7 @@ def _ifb(router: Router) -> list[str]:
 
 def _gate(router: Router, rate: float, *, shapes: bool) -> str:
     """Return the file of a gate at the inner interface, which decides about downloads."""
-    shaped = tc_rate(SHAPE * rate)
+    shaped = tc_rate(rate)
     key = "shape" if shapes else "capacity"
     why = (
         "the gate shapes, so that the queue is here"

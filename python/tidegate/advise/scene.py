@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tidegate.advise.facts import DOWN, UP
+from tidegate.advise.fit import SHAPE
 from tidegate.advise.people import traffic
 from tidegate.errors import UsageError
 from tidegate.scenario import toml
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from tidegate.advise.fit import Link
     from tidegate.advise.people import People
 
-SHAPE = 0.95
-"""A shaper sends a little slower than the link, so that the queue is at the router: 5 % less."""
 ACCESS = "10Gbit"
 """What is no bottleneck."""
 NOW, FQ, CAKE, TIDE, BOTH = "now", "fq_codel", "cake", "tide", "cake+tide"
@@ -58,17 +57,15 @@ def text(
     link: Link, who: People, length: Times, controls: Sequence[str] = CONTROLS, made_by: str = ""
 ) -> str:
     """Return the scenario; each control is a variant."""
-    down, up, _ = _known(link)
-    variants = {name: _variant(name, down, up) for name in controls}
+    variants = {name: _variant(name, link) for name in controls}
     head = f"# {made_by}\n" if made_by else ""
     return head + toml.document({**_tables(link, who, length), "variant": variants})
 
 
 def under(link: Link, who: People, length: Times, control: str) -> str:
     """Return the scenario with one control in it."""
-    down, up, _ = _known(link)
     tables = _tables(link, who, length)
-    _merge(tables, _variant(control, down, up))
+    _merge(tables, _variant(control, link))
     return toml.document(tables)
 
 
@@ -110,16 +107,18 @@ def _tables(link: Link, who: People, length: Times) -> dict[str, Any]:
 
 
 def _known(link: Link) -> tuple[float, float, float]:
-    down, up, rtt = link.down.rate, link.up.rate, link.rtt_s
+    """Return the rates of the link, down and up, and the round trip."""
+    down, up, rtt = link.down.shaped_bps, link.up.shaped_bps, link.rtt_s
     if down is None or up is None or rtt is None:
         raise UsageError(
             "The link is not known well enough to simulate it.", "\n".join(link.unknown)
         )
-    return down.value, up.value, max(rtt.value, 1e-4)
+    return down / SHAPE, up / SHAPE, max(rtt.value, 1e-4)
 
 
-def _variant(name: str, down: float, up: float) -> dict[str, Any]:
+def _variant(name: str, link: Link) -> dict[str, Any]:
     """Return the settings of a control, as a router has it in both directions."""
+    down, up, _ = _known(link)
     shaped = (SHAPE * down, SHAPE * up)
     if name == FQ:
         queue = {"law": "fq-codel"}
@@ -133,18 +132,30 @@ def _variant(name: str, down: float, up: float) -> dict[str, Any]:
             "port": {DOWN_PORT: {"gate": GATE}},
         }
     if name in (CAKE, BOTH):
-        isolation = ("dual-dsthost", "dual-srchost")
-        queues = [
-            {"law": "cake", "bandwidth": _rate(rate), "isolation": kind}
-            for rate, kind in zip(shaped, isolation, strict=True)
-        ]
-        ports: dict[str, Any] = {DOWN_PORT: {"queue": queues[0]}, UP_PORT: {"queue": queues[1]}}
+        ports = {
+            DOWN_PORT: {"queue": _cake(DOWN, shaped[0])},
+            UP_PORT: {"queue": _cake(UP, shaped[1])},
+        }
         found: dict[str, Any] = {"port": ports}
         if name == BOTH:
             ports[DOWN_PORT]["gate"] = GATE
             found["topology"] = {"links": {"lan": {"rate": _rate(shaped[0])}}}
         return found
-    return {}
+    return _as_it_is(link, shaped)
+
+
+def _as_it_is(link: Link, shaped: tuple[float, float]) -> dict[str, Any]:
+    """Return what shapes already: CAKE, as far as `tc` has shown it."""
+    ports = {}
+    for name, port, rate in zip((DOWN, UP), (DOWN_PORT, UP_PORT), shaped, strict=True):
+        if link.way(name).law == "cake":
+            ports[port] = {"queue": _cake(name, rate)}
+    return {"port": ports} if ports else {}
+
+
+def _cake(direction: str, rate: float) -> dict[str, Any]:
+    hosts = "dual-dsthost" if direction == DOWN else "dual-srchost"
+    return {"law": "cake", "bandwidth": _rate(rate), "isolation": hosts}
 
 
 GATE = {"law": "tide", "admit": "clients", "onset": "2s"}
@@ -165,9 +176,9 @@ def _slower(down: float, up: float | None) -> dict[str, Any]:
 
 def _buffer(link: Link, direction: str) -> str:
     """Return the buffer of a direction, at least of ten packets."""
-    way = link.way(direction)
-    rate = way.rate.value if way.rate else 0.0
-    seconds = way.queue_s.value if way.queue_s else 0.0
+    rate = (link.way(direction).shaped_bps or 0.0) / SHAPE
+    queue = link.way(direction).queue_s
+    seconds = queue.value if queue else 0.0
     return f"{max(15_000, round(seconds * rate / 8))}B"
 
 

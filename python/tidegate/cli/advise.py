@@ -191,6 +191,12 @@ def _many(
     return found
 
 
+def _without_people(link: Link) -> str:
+    if link.complete:
+        return "What people feel: add who they are, as in --people hotel:300."
+    return "The controls are not compared: the link is not known well enough, see above."
+
+
 def _finish(
     link: Link,
     judged: Verdict | None,
@@ -221,7 +227,10 @@ def _finish(
                 shown.of_unknown(link),
             )
         )
-    if judged is None or chosen == NOW:
+    if judged is None:
+        say(_without_people(link))
+        return
+    if chosen == NOW:
         return
     write_whole(target / "router.sh", "".join(f"{line}\n" for line in typed.lines).encode())
     if typed.gate:
