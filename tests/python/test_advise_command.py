@@ -175,8 +175,9 @@ def test_from_rates_to_a_control_and_its_commands(short):
     assert told["people"] == "cafe:30"
     assert set(told["felt"]) == set(scene.CONTROLS)
     assert told["in_words"].startswith(("Recommended: ", "No recommendation: "))
-    folder = short / "out/advise"
+    folder = short / "out/cafe-30-advise"
     scenario = folder / "scenario.toml"
+    assert (folder / "report.html").stat().st_size > 10_000
     checked = CliRunner().invoke(app, ["check", str(scenario)])
     assert checked.exit_code == 0
     assert f"variants: {', '.join(scene.CONTROLS)}" in checked.stdout

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,19 +19,19 @@ from tidegate.cli.console import (
     text,
     where,
 )
-from tidegate.cli.options import colour
+from tidegate.cli.options import colour, default_folder
 
 if TYPE_CHECKING:
     from tidegate.advise.fit import Given, Link
     from tidegate.advise.many import HowMany
     from tidegate.advise.people import People
-    from tidegate.advise.router import Router
+    from tidegate.advise.router import Commands, Router
     from tidegate.advise.verdict import Verdict
 
 Files = Annotated[
     list[Path] | None,
     where(
-        "[FILE]...",
+        "FILE",
         "What you have of the link: tc -s qdisc, ping, ss -ti, networkQuality -c, goresponsiveness,"
         " Flent, Crusader, cake-autorate, irtt, a capture.",
     ),
@@ -68,7 +69,8 @@ def advise(
     seeds: Annotated[int, typer.Option(min=2, help="Number of seeds: 1, 2, ...")] = 5,
     workers: Workers = None,
     out: Annotated[
-        Path | None, place("DIR", "Folder for scenario, runs and commands; default out/advise.")
+        Path | None,
+        place("DIR", "Folder for scenario, runs, page and commands; default out/PLACE-N-advise."),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -79,6 +81,8 @@ def advise(
     recommendation and the commands. What a file does not bear is said. It
     simulates for about a minute, and saves the scenario and its runs.
     """
+    from rich.text import Text
+
     from tidegate.advise import readers, shown
     from tidegate.advise.fit import fit
     from tidegate.advise.people import people as read_people
@@ -97,19 +101,36 @@ def advise(
     }
     if not as_json:
         stdout().print(shown.of_link(link))
-    judged = None
-    many: list[HowMany] = []
-    target = out or Path("out/advise")
+    answer = Answer()
     if who is not None and link.complete:
-        judged = _judged(link, who, seeds, workers, target)
-        told |= {"people": str(who), **judged.document()}
+        answer = _judged(link, who, seeds, workers, out)
+        told |= {"people": str(who), **answer.judged.document()}
         if not as_json:
-            stdout().print(shown.of_people(judged, f"{who.number} people, {who.place}"))
-            stdout().print(judged.text, soft_wrap=False)
+            stdout().print(shown.of_people(answer.judged, f"{who.number} people, {who.place}"))
+            stdout().print(Text(answer.judged.text))
         if how_many:
-            many = _many(link, who, judged, seeds, workers)
-            told["how_many"] = [each.document() for each in many]
-    _finish(link, judged, many, told, router, control, target, as_json=as_json)
+            answer.many = _many(link, who, answer, seeds, workers)
+            told["how_many"] = [each.document() for each in answer.many]
+    _finish(link, answer, told, router, control, as_json=as_json)
+
+
+MADE = "Made by tidegate advise. Run it again: tidegate compare FILE"
+SCENARIO = "scenario.toml"
+
+
+@dataclass
+class Answer:
+    """What was simulated, and where it is."""
+
+    verdict: Verdict | None = None
+    folder: Path | None = None
+    many: list[HowMany] = field(default_factory=list)
+
+    @property
+    def judged(self) -> Verdict:
+        """What people feel under each control, where it was simulated."""
+        assert self.verdict is not None
+        return self.verdict
 
 
 def _given(down: str | None, up: str | None, rtt: str | None, buffer: str | None) -> Given:
@@ -146,37 +167,36 @@ def _asked(
         )
 
 
-def _judged(link: Link, who: People, seeds: int, workers: int | None, target: Path) -> Verdict:
-    """Run all controls, and save the scenario and the runs."""
+def _judged(link: Link, who: People, seeds: int, workers: int | None, out: Path | None) -> Answer:
+    """Run all controls, and save the scenario, the runs and their page."""
     from tidegate.advise.scene import text as scenario_text
     from tidegate.advise.scene import times
     from tidegate.advise.verdict import verdict
     from tidegate.cli.grids import fill
-    from tidegate.grid.grid_folder import opened
+    from tidegate.grid.grid_folder import GridFolder, opened
     from tidegate.grid.plan import Controls, comparison
-    from tidegate.results.store import display, write_whole
     from tidegate.scenario.document import read
 
     length = times(link)
-    made = "Made by tidegate advise. Run it again: tidegate compare FILE"
-    written = scenario_text(link, who, length, made_by=made)
+    written = scenario_text(link, who, length, made_by=MADE)
     planned = comparison(read(written), Controls(), seeds=seeds, colour=colour())
-    runs = len(planned.subject.jobs)
-    say(f"Simulating {runs} runs of {length.duration_s:g} s: {seeds} seeds of each control.")
-    folder, why = opened(target / "runs", planned)
-    if why:
-        say(why)
+    say(
+        f"Simulating {len(planned.subject.jobs)} runs of {length.duration_s:g} s: {seeds} seeds of"
+        " each control."
+    )
+    if out is None:
+        folder, why = opened(default_folder(f"{who.place} {who.number}", "advise"), planned)
+        if why:
+            say(why)
+    else:
+        folder = GridFolder(out, planned)
     with folder:
-        done = fill(folder, workers, None)
-        where_ = display(folder.target)
-    file = target / "scenario.toml"
-    write_whole(file, written.encode())
-    say(f"Scenario: {display(file)}. Its runs: {where_}; as a page: tidegate report {where_}")
-    return verdict(done)
+        folder.write(SCENARIO, written.encode())
+        return Answer(verdict(fill(folder, workers, None)), folder.target)
 
 
 def _many(
-    link: Link, who: People, judged: Verdict, seeds: int, workers: int | None
+    link: Link, who: People, answer: Answer, seeds: int, workers: int | None
 ) -> list[HowMany]:
     """Search under the present state and under what is recommended."""
     from tidegate.advise.many import how_many
@@ -185,7 +205,7 @@ def _many(
 
     found = []
     with Executor(workers) as executor:
-        for control in dict.fromkeys((NOW, judged.first)):
+        for control in dict.fromkeys((NOW, answer.judged.first)):
             numbers = range(1, seeds + 1)
             found.append(how_many(link, who, control, numbers, times(link), executor, say))
     return found
@@ -199,40 +219,52 @@ def _without_people(link: Link) -> str:
 
 def _finish(
     link: Link,
-    judged: Verdict | None,
-    many: list[HowMany],
+    answer: Answer,
     told: dict[str, Any],
     router: Router,
     control: str | None,
-    target: Path,
     *,
     as_json: bool,
 ) -> None:
     """Print what to type and what cannot be told, and save it."""
     from tidegate.advise import shown
     from tidegate.advise.router import commands
-    from tidegate.advise.scene import CAKE, NOW
-    from tidegate.results.store import display, write_whole
+    from tidegate.advise.scene import CAKE
 
-    chosen = control or (judged.first if judged else CAKE)
-    typed = commands(link, chosen, router)
+    there = answer.verdict is not None
+    typed = commands(link, control or (answer.judged.first if there else CAKE), router)
     told["router"] = typed.document()
     if as_json:
         print_json(told)
     else:
         stdout().print(
             shown.screen(
-                shown.of_many(many) if many else None,
+                shown.of_many(answer.many) if answer.many else None,
                 shown.of_commands(typed) if typed.lines or typed.gate else None,
                 shown.of_unknown(link),
             )
         )
-    if judged is None:
+    if answer.folder is None:
         say(_without_people(link))
-        return
-    if chosen == NOW:
-        return
-    write_whole(target / "router.sh", "".join(f"{line}\n" for line in typed.lines).encode())
+    else:
+        _saved(answer.folder, typed)
+
+
+def _saved(folder: Path, typed: Commands) -> None:
+    """Save the commands and a page beside the runs."""
+    from tidegate.grid.load import load
+    from tidegate.results.store import display, write_whole
+    from tidegate.show.page import page
+
+    runs = load(folder)
+    files = {"report.html": page([runs])}
+    if typed.lines:
+        files["router.sh"] = "".join(f"{line}\n" for line in typed.lines).encode()
     if typed.gate:
-        write_whole(target / "gate.toml", typed.gate.encode())
-    say(f"The commands: {display(target / 'router.sh')}")
+        files["gate.toml"] = typed.gate.encode()
+    for name, content in files.items():
+        write_whole(folder / name, content)
+    runs.wrote(list(files))
+    shown = display(folder)
+    say(f"Saved in {shown}: {SCENARIO}, the runs, {', '.join(files)}")
+    say(f"Run it again, or changed: tidegate compare {shown}/{SCENARIO}")
