@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 RATE, DELAY = 0.10, 0.25
 """How far from the truth an estimate may be."""
-PORTS = ("line", "line.reverse")
+PORTS = ("link1", "link1.reverse")
 LENGTH = Times(40.0, 12.0)
 SEEDS = 3
 

@@ -31,8 +31,11 @@ if TYPE_CHECKING:
 
 CLOSE = 0.04
 """A seed is done when its two numbers, fits and does not, are this close."""
-SERVED = 0.95
-"""So many have to get what they came for (chosen)."""
+UNSERVED = 0.05
+"""So many may give up their page, or never see their video begin (chosen)."""
+GAVE_UP = {"pages_loaded_share": "pages_given_up_share", "never_started_share": ""}
+"""Where a share says who is served: the measure of those who are not. A share of what is complete
+at the end of a run leaves out what began shortly before."""
 
 
 @dataclass(frozen=True)
@@ -106,20 +109,21 @@ def _next(low: int, high: int) -> int:
 
 def within(run: Mapping[str, float | None], classes: Sequence[str]) -> bool:
     """Tell whether everybody in a run stays within the first limit of each measure."""
-    for users in users_of(classes, None, [run]):
-        for measure in users.kind.measures:
-            found = run.get(f"{users.prefix}{measure.metric}")
-            if not _kept(measure, found):
-                return False
-    return True
+    return all(
+        _kept(run, users.prefix, measure)
+        for users in users_of(classes, None, [run])
+        for measure in users.kind.measures
+    )
 
 
-def _kept(measure: Measure, found: float | None) -> bool:
-    if measure.fates and found is not None:
-        return found >= SERVED if measure.sign > 0 else found <= 1 - SERVED
+def _kept(run: Mapping[str, float | None], prefix: str, measure: Measure) -> bool:
+    if measure.metric in GAVE_UP:
+        unserved = run.get(f"{prefix}{GAVE_UP[measure.metric] or measure.metric}")
+        return unserved is None or unserved <= UNSERVED
     if not measure.limits:
         return True
     # nothing was served where there is no value
+    found = run.get(f"{prefix}{measure.metric}")
     return found is not None and found <= min(measure.limits)
 
 

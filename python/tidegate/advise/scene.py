@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from tidegate.advise.facts import DOWN, UP
 from tidegate.advise.fit import SHAPE
-from tidegate.advise.people import traffic
 from tidegate.errors import UsageError
 from tidegate.scenario import toml
 
@@ -28,9 +27,9 @@ SAYS = {
     TIDE: "the gate `tide`, by clients, at the downlink",
     BOTH: "CAKE in both directions, and the gate at the downlink",
 }
-DOWN_PORT, UP_PORT = "lan", "lan.reverse"
+DOWN_PORT, UP_PORT = "link2", "link2.reverse"
 """Where a router controls the two directions: at its inner interface, and at its outer one before
-the modem, whose queue is that of `line.reverse`."""
+the modem, whose queue is that of `link1.reverse`."""
 
 
 @dataclass(frozen=True)
@@ -78,32 +77,43 @@ def _merge(into: dict[str, Any], more: dict[str, Any]) -> None:
 
 
 def _tables(link: Link, who: People, length: Times) -> dict[str, Any]:
-    down, up, rtt = _known(link)
-    guests = [f"guest{number + 1}" for number in range(who.number)]
-    host_s = min(0.0005, rtt / 16)
-    line_s = rtt / 2 - 2 * host_s
-    links: dict[str, Any] = {
-        "line": {
-            "from": "internet",
-            "to": "router",
-            "rate": _rate(down),
-            "delay": _time(line_s),
-            "buffer": _buffer(link, DOWN),
-            **_loss(link, DOWN),
-            "reverse": {"rate": _rate(up), "buffer": _buffer(link, UP), **_loss(link, UP)},
-        },
-        "lan": {"from": "router", "to": "house", "rate": ACCESS, "delay": _time(host_s)},
-    }
-    links["lan"]["reverse"] = {"rate": ACCESS}
-    for guest in guests:
-        links[guest] = {"from": "house", "to": guest, "rate": "1Gbit", "delay": _time(host_s)}
+    """Return the scenario without a control: the line of the provider, the router, the people."""
     return {
         "name": f"{who.number} people, {who.place}",
         "duration": _time(length.duration_s),
         "warmup": _time(length.warmup_s),
-        "topology": {"links": links},
-        "traffic": traffic(who, guests),
+        "guests": {
+            "place": who.place,
+            "people": who.number,
+            "begin": _time(length.warmup_s),
+        },
+        "topology": {
+            "tandem": {
+                "users": "right",
+                "access": {"rate": "1Gbit", "delay": _time(_host_s(link))},
+                "links": _links(link, {"rate": ACCESS}),
+            }
+        },
     }
+
+
+def _links(link: Link, inside: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the provider's line, and the way from the router to the people."""
+    down, up, rtt = _known(link)
+    host_s = _host_s(link)
+    line = {
+        "rate": _rate(down),
+        "delay": _time(rtt / 2 - 3 * host_s),
+        "buffer": _buffer(link, DOWN),
+        **_loss(link, DOWN),
+        "reverse": {"rate": _rate(up), "buffer": _buffer(link, UP), **_loss(link, UP)},
+    }
+    return [line, {"delay": _time(host_s), **inside}]
+
+
+def _host_s(link: Link) -> float:
+    """Return the delay of a host's own link, which every path has twice each way."""
+    return min(0.0005, _known(link)[2] / 16)
 
 
 def _known(link: Link) -> tuple[float, float, float]:
@@ -120,28 +130,30 @@ def _variant(name: str, link: Link) -> dict[str, Any]:
     """Return the settings of a control, as a router has it in both directions."""
     down, up, _ = _known(link)
     shaped = (SHAPE * down, SHAPE * up)
+    if name == NOW:
+        return _as_it_is(link, shaped)
     if name == FQ:
-        queue = {"law": "fq-codel"}
-        return {
-            "topology": {"links": {"lan": _slower(*shaped)}},
-            "port": {DOWN_PORT: {"queue": queue}, UP_PORT: {"queue": queue}},
-        }
+        law = {"queue": {"law": "fq-codel"}}
+        limit = {"buffer": "10240packets"}
+        inside = {"rate": _rate(shaped[0]), **limit}
+        inside["reverse"] = {"rate": _rate(shaped[1]), **limit}
+        return _inside(link, inside, {DOWN_PORT: law, UP_PORT: law})
     if name == TIDE:
-        return {
-            "topology": {"links": {"lan": _slower(shaped[0], None)}},
-            "port": {DOWN_PORT: {"gate": GATE}},
-        }
-    if name in (CAKE, BOTH):
-        ports = {
-            DOWN_PORT: {"queue": _cake(DOWN, shaped[0])},
-            UP_PORT: {"queue": _cake(UP, shaped[1])},
-        }
-        found: dict[str, Any] = {"port": ports}
-        if name == BOTH:
-            ports[DOWN_PORT]["gate"] = GATE
-            found["topology"] = {"links": {"lan": {"rate": _rate(shaped[0])}}}
-        return found
-    return _as_it_is(link, shaped)
+        # a gate that shapes has a buffer of 100 ms
+        inside = {"rate": _rate(shaped[0]), "buffer": "100ms", "reverse": {"rate": ACCESS}}
+        return _inside(link, inside, {DOWN_PORT: {"gate": GATE}})
+    ports: dict[str, Any] = {
+        DOWN_PORT: {"queue": _cake(DOWN, shaped[0])},
+        UP_PORT: {"queue": _cake(UP, shaped[1])},
+    }
+    if name == CAKE:
+        return {"port": ports}
+    ports[DOWN_PORT]["gate"] = GATE
+    return _inside(link, {"rate": _rate(shaped[0]), "reverse": {"rate": ACCESS}}, ports)
+
+
+def _inside(link: Link, inside: dict[str, Any], ports: dict[str, Any]) -> dict[str, Any]:
+    return {"topology": {"tandem": {"links": _links(link, inside)}}, "port": ports}
 
 
 def _as_it_is(link: Link, shaped: tuple[float, float]) -> dict[str, Any]:
@@ -160,18 +172,6 @@ def _cake(direction: str, rate: float) -> dict[str, Any]:
 
 GATE = {"law": "tide", "admit": "clients", "onset": "2s"}
 """As a real gate has it by default."""
-
-
-def _slower(down: float, up: float | None) -> dict[str, Any]:
-    """Return the inner link at the rate of a shaper; a gate has a buffer of 100 ms."""
-    if up is None:
-        return {"rate": _rate(down), "buffer": "100ms"}
-    limit = "10240packets"
-    return {
-        "rate": _rate(down),
-        "buffer": limit,
-        "reverse": {"rate": _rate(up), "buffer": limit},
-    }
 
 
 def _buffer(link: Link, direction: str) -> str:
