@@ -2,6 +2,7 @@
 
     python -m tools.validate.advised             # all links, with the controls: minutes
     python -m tools.validate.advised --fit-only  # what files say of the link alone: seconds
+    python -m tools.validate.advised --real      # emulated links between real hosts, as root
 
 A row for each link: the rates and the delay under load that follow from its files, beside the
 truth; and the control that is recommended on the link that fits, beside that on the true one.
@@ -10,12 +11,14 @@ truth; and the control that is recommended on the link that fits, beside that on
 from __future__ import annotations
 
 import argparse
+import json
+import shutil
 import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tidegate.advise.facts import DOWN, UP
-from tidegate.advise.fit import ASSUMED, Estimate, Given, Link, Way, fit
+from tidegate.advise.fit import ASSUMED, MANAGED, Estimate, Given, Link, Way, fit
 from tidegate.advise.people import people
 from tidegate.advise.readers import Interfaces, facts_of
 from tidegate.advise.scene import Times, text
@@ -62,7 +65,7 @@ def drop(down: float, up: float, rtt_ms: float, down_ms: float, up_ms: float) ->
     return Truth(down * 1e6, up * 1e6, rtt_ms / 1e3, down_ms / 1e3, up_ms / 1e3)
 
 
-PLAIN, MANAGED = {"law": "drop-tail"}, {"law": "fq-codel"}
+PLAIN, FAIR = {"law": "drop-tail"}, {"law": "fq-codel"}
 CASES = (
     Case("dsl", drop(16, 1, 30, 300, 800), ("flent",), "cafe:20"),
     Case("cable", drop(100, 10, 15, 150, 400), ("network-quality",), "hotel:120"),
@@ -87,7 +90,7 @@ CASES = (
     ),
     Case(
         "managed",
-        Truth(30e6, 6e6, 0.03, 0.3, 0.3, law=MANAGED),
+        Truth(30e6, 6e6, 0.03, 0.3, 0.3, law=FAIR),
         ("flent",),
         "hotel:60",
     ),
@@ -193,22 +196,29 @@ class Row:
         return near and soon and self.right is not False
 
 
-def row(case: Case, seed: int, *, controls: bool) -> Row:
-    """Measure a link, read its files, and compare with the truth."""
-    link, truth = fitted(case, seed), case.truth
+def held(case: Case, link: Link, seed: int) -> Row:
+    """Hold a link that was fitted against the truth."""
+    truth = case.truth
     full = ((DOWN, truth.down_bps, truth.down_s), (UP, truth.up_bps, truth.up_s))
     known = [(link.way(way).rate, bps) for way, bps, _ in full]
-    rates = tuple(off(rate.value if rate else None, bps) for rate, bps in known)
-    delays = tuple(delay_off(link, truth, way, wait, seed) for way, _, wait in full)
-    if not (controls and link.complete):
-        return Row(case, link, rates, delays)  # type: ignore[arg-type]
-    law = [
-        ("port.line.queue", toml.inline(truth.law)),
-        ('port."line.reverse".queue', toml.inline(truth.law)),
-    ]
-    mine, true = judged(link, case.who), judged(true_link(truth), case.who, law)
-    return Row(
-        *(case, link, rates, delays, _named(mine), _named(true)),  # type: ignore[arg-type]
+    rates = [off(rate.value if rate else None, bps) for rate, bps in known]
+    delays = [delay_off(link, truth, way, wait, seed) for way, _, wait in full]
+    return Row(case, link, (rates[0], rates[1]), (delays[0], delays[1]))
+
+
+def row(case: Case, seed: int, *, controls: bool) -> Row:
+    """Measure a link, read its files, and compare with the truth."""
+    found, truth = held(case, fitted(case, seed), seed), case.truth
+    if not (controls and found.link.complete):
+        return found
+    law = [(f"port.{toml.key(name)}.queue", toml.inline(truth.law)) for name in PORTS]
+    if any(each.startswith(MANAGED) for each in found.link.unknown):
+        return replace(found, control="left open")
+    mine, true = judged(found.link, case.who), judged(true_link(truth), case.who, law)
+    return replace(
+        found,
+        control=_named(mine),
+        true_control=_named(true),
         right=mine.first in true.taken or tie(mine, true),
     )
 
@@ -237,6 +247,33 @@ def judged(link: Link, who: str, law: Sequence[Setting] = ()) -> Verdict:
         return verdict(execute(planned, GridResult, None, executor))
 
 
+REAL = ((20.0, 4.0, 30.0, 200.0), (8.0, 1.5, 15.0, 400.0), (12.0, 12.0, 60.0, 60.0))
+"""Emulated links that real hosts fill: Mbit/s down and up, ms of round trip and of the buffers."""
+
+
+def real(figures: tuple[float, float, float, float]) -> Row:
+    """Measure an emulated link between real hosts, in a kernel with a clock of its own."""
+    from tidegate.hosts import own_clock
+    from tools.kernels import ROOT
+    from tools.own_clock import RESULT
+
+    shutil.rmtree(RESULT, ignore_errors=True)
+    RESULT.mkdir(parents=True)
+    words = [sys.executable, "-m", "tools.live.measured_link", *(f"{each:g}" for each in figures)]
+    code, printed = own_clock.run(own_clock.kernel(print), words, 3600, RESULT, ROOT)
+    if code:
+        raise SystemExit(printed)
+    down, up, rtt_ms, buffer_ms = figures
+    truth = drop(down, up, rtt_ms, buffer_ms, buffer_ms)
+    case = Case(f"real-{down:g}-{up:g}", truth, ("flent",), "cafe:20")
+    facts = [
+        fact
+        for name, data in json.loads(printed).items()
+        for fact in facts_of(json.dumps(data).encode(), name, Interfaces())
+    ]
+    return held(case, fit(facts, Given()), 0)
+
+
 def line(found: Row) -> str:
     """Return a row of the table."""
     said = [f"{found.case.name:<14}", f"{' '.join(found.case.files):<18}"]
@@ -257,14 +294,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.validate.advised", description=__doc__)
     parser.add_argument("--fit-only", action="store_true")
     parser.add_argument("--case", action="append")
+    parser.add_argument("--real", action="store_true")
     parser.add_argument("--seed", type=int, default=11)
     asked = parser.parse_args(arguments)
     print(HEAD)
     rows = []
-    for case in CASES:
-        if not asked.case or case.name in asked.case:
-            rows.append(row(case, asked.seed, controls=not asked.fit_only))
-            print(line(rows[-1]), flush=True)
+    for each in REAL if asked.real else CASES:
+        if isinstance(each, tuple):
+            rows.append(real(each))
+        elif not asked.case or each.name in asked.case:
+            rows.append(row(each, asked.seed, controls=not asked.fit_only))
+        else:
+            continue
+        print(line(rows[-1]), flush=True)
     good = sum(each.good for each in rows)
     print(f"{good} of {len(rows)} are within {RATE:.0%} of the rate and {DELAY:.0%} of the delay,")
     print("with a right control or a tie, or are not told where the files do not bear it.")

@@ -28,6 +28,11 @@ ASSUMED_QUEUE_S = 0.2
 and more, common in modems (Kreibich and others, Netalyzr, 2010), add under load on average."""
 SHAPE = 0.95
 """A shaper sends 5 % less than the link."""
+SHORT_S = 0.02
+"""A queue that is full for so short may be kept short by a law, such as CoDel, whose target of 5 ms
+several connections together exceed."""
+MANAGED = "whether a queue law keeps the queue short already,"
+"""How it begins what is said then."""
 GIVEN, MEASURED, ASSUMED, SET = "given", "measured", "assumed", "set"
 
 
@@ -142,6 +147,13 @@ def fit(facts: Sequence[Fact], given: Given) -> Link:
     if lacking := [name for name, way in ways.items() if way.queue_s is None]:
         unknown.append(_no_buffer(lacking, facts))
     ways = {name: _assumed(way) for name, way in ways.items()}
+    short = [name for name, way in ways.items() if _short(way)]
+    if short:
+        waits = max(ways[name].queue_s.value for name in short if ways[name].queue_s)  # type: ignore[union-attr]
+        unknown.append(
+            f"{MANAGED} {' and '.join(short)}: at most {1e3 * waits:.3g} ms wait while it is full."
+            " A short buffer is simulated. If a queue law is there, nothing has to be done"
+        )
     if _both(facts) and given.queue_s is None and not _alone(facts):
         unknown.append(
             "in which direction packets wait, and whether each carried what it can: both were"
@@ -149,6 +161,14 @@ def fit(facts: Sequence[Fact], given: Given) -> Link:
             " tcp_upload)"
         )
     return Link(ways[DOWN], ways[UP], rtt, tuple(dict.fromkeys(unknown)))
+
+
+def _short(way: Way) -> bool:
+    return (
+        way.queue_s is not None
+        and way.queue_s.origin == MEASURED
+        and (0.0 < way.queue_s.value < SHORT_S)
+    )
 
 
 def _exact(value: float) -> Estimate:

@@ -11,7 +11,7 @@ from tidegate.errors import UsageError
 from tidegate.scenario import toml
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from tidegate.advise.fit import Link
     from tidegate.advise.people import People
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 ACCESS = "10Gbit"
 """What is no bottleneck."""
 NOW, FQ, CAKE, TIDE, BOTH = "now", "fq_codel", "cake", "tide", "cake+tide"
-CONTROLS = (NOW, FQ, CAKE, TIDE, BOTH)
+CONTROLS = (NOW, CAKE, FQ, TIDE, BOTH)
+"""Of those that are as good as each other the first is tried first: it is the least to type."""
 SAYS = {
     NOW: "as it is",
     FQ: "fq_codel under HTB, both directions",
@@ -56,16 +57,40 @@ def text(
     link: Link, who: People, length: Times, controls: Sequence[str] = CONTROLS, made_by: str = ""
 ) -> str:
     """Return the scenario; each control is a variant."""
-    variants = {name: _variant(name, link) for name in controls}
-    head = f"# {made_by}\n" if made_by else ""
-    return head + toml.document({**_tables(link, who, length), "variant": variants})
+    head = [f"# {made_by}\n"] if made_by else []
+    parts = [_lines(_tables(link, who, length))]
+    parts += [_lines(_variant(name, link), "variant", name) for name in controls]
+    return "\n".join([*head, *parts])
 
 
 def under(link: Link, who: People, length: Times, control: str) -> str:
     """Return the scenario with one control in it."""
     tables = _tables(link, who, length)
     _merge(tables, _variant(control, link))
-    return toml.document(tables)
+    return _lines(tables)
+
+
+def _lines(table: dict[str, Any], *path: str) -> str:
+    """Return a table as text: one section, or as a document of sections without a path."""
+    if not path:
+        plain = {key: value for key, value in table.items() if not isinstance(value, dict)}
+        sections = {key: value for key, value in table.items() if isinstance(value, dict)}
+        parts = ["".join(f"{key} = {toml.inline(value)}\n" for key, value in plain.items())]
+        parts += [_lines(value, key) for key, value in sections.items()]
+        return "\n".join(parts)
+    lines = [f"[{toml.key(*path)}]"]
+    lines += [f"{toml.key(*where)} = {toml.inline(value)}" for where, value in _leaves(table)]
+    return "\n".join(lines) + "\n"
+
+
+def _leaves(table: dict[str, Any], *path: str) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield what a table holds, with its path; a law, or a link, is written on one line."""
+    for key, value in table.items():
+        deeper = isinstance(value, dict) and key not in ("queue", "gate", "access")
+        if deeper:
+            yield from _leaves(value, *path, key)
+        else:
+            yield (*path, key), value
 
 
 def _merge(into: dict[str, Any], more: dict[str, Any]) -> None:
@@ -135,8 +160,8 @@ def _variant(name: str, link: Link) -> dict[str, Any]:
     if name == FQ:
         law = {"queue": {"law": "fq-codel"}}
         limit = {"buffer": "10240packets"}
-        inside = {"rate": _rate(shaped[0]), **limit}
-        inside["reverse"] = {"rate": _rate(shaped[1]), **limit}
+        reverse = {"rate": _rate(shaped[1]), **limit}
+        inside: dict[str, Any] = {"rate": _rate(shaped[0]), **limit, "reverse": reverse}
         return _inside(link, inside, {DOWN_PORT: law, UP_PORT: law})
     if name == TIDE:
         # a gate that shapes has a buffer of 100 ms

@@ -60,8 +60,15 @@ def _line(table: Table, title: str, found: Estimate | None, scale: float) -> Non
     table.add_row(Text(title), f"{found.value * scale:.4g}", span, Text(source))
 
 
+LEFT_OUT = ("lost_share", "flow_rate_jain", "never_started_share")
+"""Measures that the first screen leaves out: the score of a call counts what it loses."""
+
+
 def of_people(judged: Verdict, title: str) -> Table:
-    """Return what people feel under each control; a value beyond the last limit is red."""
+    """Return what people feel under each control; a value beyond its last limit is red.
+
+    One screen: the page of the runs has the other measures.
+    """
     table = Table(box=box.SIMPLE, title=title, title_justify="left", title_style="bold")
     table.add_column("")
     for setting in judged.settings:
@@ -69,6 +76,8 @@ def of_people(judged: Verdict, title: str) -> Table:
         table.add_column(setting.name, justify="right", style="bold" if chosen else "")
     for users in judged.users:
         for measure in users.kind.measures:
+            if measure.metric in LEFT_OUT:
+                continue
             cells = [_cell(setting, users, measure) for setting in judged.settings]
             if any(cell.plain != "-" for cell in cells):
                 table.add_row(Text(_titled(users, measure)), *cells)
@@ -81,7 +90,7 @@ def _titled(users: Users, measure: Measure) -> str:
     if measure.limits:
         word = "<=" if measure.sign < 0 else ">="
         numbers = (f"{each * measure.scale:g}" for each in measure.limits)
-        limit = f" {word} {' or '.join(numbers)}"
+        limit = f" {word} {'/'.join(numbers)}"
     return f"{users.name}: {measure.words}{unit}{limit}"
 
 

@@ -29,7 +29,7 @@ class Verdict:
 
     @property
     def taken(self) -> tuple[str, ...]:
-        """The controls that are recommended, those with the fewest parts first."""
+        """The controls that are recommended, that with the least to type first."""
         names = {setting.name for setting in self.found.taken}
         return tuple(name for name in CONTROLS if name in names)
 
@@ -37,6 +37,19 @@ class Verdict:
     def first(self) -> str:
         """The control to try first; as it is, where nothing is recommended."""
         return self.taken[0] if self.taken else NOW
+
+    def beyond(self) -> list[str]:
+        """Return which limits are broken even under what is recommended."""
+        setting = next(each for each in self.settings if each.name == self.first)
+        found = []
+        for users in self.users:
+            for measure in users.kind.measures:
+                mean = value(setting, users, measure)["mean"]
+                if measure.limits and mean is not None and mean > min(measure.limits):
+                    numbers = (mean * measure.scale, min(measure.limits) * measure.scale)
+                    said = f"{users.name}: {measure.words} {numbers[0]:.3g} {measure.unit}"
+                    found.append(f"{said} (limit {numbers[1]:g})")
+        return found
 
     def document(self) -> dict[str, Any]:
         """Return it for machines."""

@@ -106,8 +106,13 @@ def advise(
         answer = _judged(link, who, seeds, workers, out)
         told |= {"people": str(who), **answer.judged.document()}
         if not as_json:
-            stdout().print(shown.of_people(answer.judged, f"{who.number} people, {who.place}"))
+            title = f"What {who.number} people of a {who.place} feel (mean, 95 %)"
+            stdout().print(shown.of_people(answer.judged, title))
             stdout().print(Text(answer.judged.text))
+            if beyond := answer.judged.beyond():
+                more = "" if how_many else " How many people fit: add --how-many."
+                under = f"Beyond a limit under {answer.judged.first}"
+                stdout().print(Text(f"{under}: {'; '.join(beyond)}.{more}"))
         if how_many:
             answer.many = _many(link, who, answer, seeds, workers)
             told["how_many"] = [each.document() for each in answer.many]
