@@ -22,7 +22,7 @@ from tidegate.scenario.document import read
 
 SHORT = scene.Times(8.0, 3.0)
 LINK = fit([], Given(down_bps=100e6, up_bps=20e6, rtt_s=0.025))
-SMALL = ["--down", "4Mbit", "--up", "1Mbit", "--rtt", "20ms"]
+SMALL = ["--down", "10Mbit", "--up", "3Mbit", "--rtt", "20ms"]
 
 
 def typed(*words: str):
@@ -170,13 +170,13 @@ def test_people_fit_while_everybody_is_within_the_first_limit():
 
 
 def test_from_rates_to_a_control_and_its_commands(short):
-    done = typed(*SMALL, "--people", "cafe:30", "--seeds", "2", "--json")
+    done = typed(*SMALL, "--people", "cafe:12", "--seeds", "2", "--json")
     assert done.exit_code == 0, done.output
     told = json.loads(done.stdout)
-    assert told["people"] == "cafe:30"
+    assert told["people"] == "cafe:12"
     assert set(told["felt"]) == set(scene.CONTROLS)
     assert told["in_words"].startswith(("Recommended: ", "No recommendation: "))
-    folder = short / "out/cafe-30-advise"
+    folder = short / "out/cafe-12-advise"
     scenario = folder / "scenario.toml"
     assert (folder / "report.html").stat().st_size > 10_000
     checked = CliRunner().invoke(app, ["check", str(scenario)])
@@ -190,13 +190,13 @@ def test_from_rates_to_a_control_and_its_commands(short):
 
 
 def test_a_screen_has_the_link_what_people_feel_and_what_to_type(short):
-    done = typed(*SMALL, "--people", "cafe:30", "--seeds", "2", "--control", "cake")
+    done = typed(*SMALL, "--people", "cafe:12", "--seeds", "2", "--control", "cake")
     assert done.exit_code == 0, done.output
     for said in (
         "rate down [Mbit/s]",
         "pages: pages loaded",
         "cake+tide",
-        "bandwidth 3800kbit",
+        "bandwidth 9500kbit",
     ):
         assert said in done.stdout
     assert "assumed" in done.stdout
@@ -205,7 +205,7 @@ def test_a_screen_has_the_link_what_people_feel_and_what_to_type(short):
 
 def test_how_many_people_fit_now_and_with_the_control(short, monkeypatch):
     monkeypatch.setattr(many, "MOST", 60)
-    done = typed(*SMALL, "--people", "cafe:30", "--seeds", "2", "--how-many", "--json")
+    done = typed(*SMALL, "--people", "cafe:12", "--seeds", "2", "--how-many", "--json")
     assert done.exit_code == 0, done.output
     found = json.loads(done.stdout)["how_many"]
     assert found[0]["control"] == "now"
