@@ -24,19 +24,8 @@ from tidegate.cli import app
 ROOT = Path(__file__).parents[2]
 PAGES = ["README", "docs/getting-started", "docs/own-traffic", "docs/for-engineers"]
 PAGES += ["docs/for-researchers", "docs/for-teachers", "docs/for-operators", "docs/certify"]
-<<<<<<< HEAD
 PAGES += ["docs/scenario", "docs/people", "docs/sweep", "docs/tide", "docs/studies/tide/notes"]
-PAGES += ["docs/today"]
-=======
-PAGES += [
-    "docs/advise",
-    "docs/scenario",
-    "docs/sweep",
-    "docs/tide",
-    "docs/studies/tide/notes",
-    "docs/today",
-]
->>>>>>> 43da152 (Describe advise: a page, the README, the architecture, an example of a measured line)
+PAGES += ["docs/advise", "docs/today"]
 SLOW = ("paper", "study", "certify")
 INSTALL = ("--install-completion",)
 LEFT = [

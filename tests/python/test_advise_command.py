@@ -194,7 +194,7 @@ def test_a_screen_has_the_link_what_people_feel_and_what_to_type(short):
     assert done.exit_code == 0, done.output
     for said in (
         "rate down [Mbit/s]",
-        "pages: pages loaded",
+        "video: mean start-up delay",
         "cake+tide",
         "bandwidth 9500kbit",
     ):
