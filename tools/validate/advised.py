@@ -138,12 +138,12 @@ def fitted(case: Case, seed: int) -> Link:
     return fit(facts, Given())
 
 
-def true_link(truth: Truth) -> Link:
-    """Return the link as it is."""
+def true_link(truth: Truth, shaper: str = "") -> Link:
+    """Return the link as it is, with the law that shapes it already."""
 
     def way(bps: float, queue_s: float) -> Way:
         loss = exact(truth.loss) if truth.loss else None
-        return Way(exact(bps), exact(queue_s), loss)
+        return Way(exact(bps), exact(queue_s), loss, shaper)
 
     down, up = way(truth.down_bps, truth.down_s), way(truth.up_bps, truth.up_s)
     return Link(down, up, exact(truth.rtt_s))
@@ -214,7 +214,8 @@ def row(case: Case, seed: int, *, controls: bool) -> Row:
     law = [(f"port.{toml.key(name)}.queue", toml.inline(truth.law)) for name in PORTS]
     if any(each.startswith(MANAGED) for each in found.link.unknown):
         return replace(found, control="left open")
-    mine, true = judged(found.link, case.who), judged(true_link(truth), case.who, law)
+    shaper = "cake" if "tc" in case.files else ""
+    mine, true = judged(found.link, case.who), judged(true_link(truth, shaper), case.who, law)
     return replace(
         found,
         control=_named(mine),

@@ -61,11 +61,11 @@ class HowMany:
 
     def __str__(self) -> str:
         if not any(self.of_seeds):
-            return "not even one"
+            return "not even one person"
         if all(number >= MOST for number in self.of_seeds):
-            return f"all {MOST} that are tried at most"
+            return f"all of {MOST} people, the most that are tried"
         low, high = self.span
-        return f"{self.mean} ({low} to {high})"
+        return f"{self.mean} people (95 %: {low} to {high})"
 
     def document(self) -> dict[str, object]:
         """Return it for machines."""

@@ -121,7 +121,7 @@ def of_many(found: Sequence[HowMany]) -> Text:
     """Return how many people fit."""
     said = Text("How many fit\n", style="bold")
     for each in found:
-        said.append(f"  {SAYS[each.control]}: {each} people\n", style="not bold")
+        said.append(f"  {SAYS[each.control]}: {each}\n", style="not bold")
     return said
 
 
