@@ -17,6 +17,7 @@ import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
 
+from tidegate.advise.scene import Times
 from tidegate.certify import certificate, conditions, controls
 from tidegate.cli import app
 
@@ -24,7 +25,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = ["README", "docs/getting-started", "docs/own-traffic", "docs/for-engineers"]
 PAGES += ["docs/for-researchers", "docs/for-teachers", "docs/for-operators", "docs/certify"]
 PAGES += ["docs/scenario", "docs/people", "docs/sweep", "docs/tide", "docs/studies/tide/notes"]
-PAGES += ["docs/today"]
+PAGES += ["docs/advise", "docs/today"]
 SLOW = ("paper", "study", "certify")
 INSTALL = ("--install-completion",)
 LEFT = [
@@ -69,6 +70,8 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "tidegate.show.pictures._contents",
         lambda name, _, formats: {f"{name}.{each}": b"" for each in formats},
     )
+    monkeypatch.setattr("tidegate.advise.scene.times", lambda _: Times(4.0, 1.0))
+    monkeypatch.setattr("tidegate.advise.many.MOST", 80)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -13,6 +13,7 @@ from typing import Annotated, NoReturn, TextIO
 
 import typer
 
+from tidegate.cli.advise import advise
 from tidegate.cli.against_linux import against_linux
 from tidegate.cli.bench import bench
 from tidegate.cli.certify import certify
@@ -44,6 +45,7 @@ COMMANDS = (
     show,
     compare,
     sweep,
+    advise,
     merge,
     report,
     plot,

@@ -1,0 +1,40 @@
+"""The people at a link: how many there are, and where; the scenario says what they do."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from tidegate.errors import UsageError
+
+MOST = 2000
+"""More people are not simulated."""
+PLACES = ("hotel", "school", "cafe", "village", "ship", "office")
+
+
+@dataclass(frozen=True)
+class People:
+    """So many people at a kind of place."""
+
+    place: str
+    number: int
+
+    def having(self, number: int) -> People:
+        """Return another number of them."""
+        return People(self.place, number)
+
+    def __str__(self) -> str:
+        return f"{self.place}:{self.number}"
+
+
+def people(text: str) -> People:
+    """Read `hotel:300`."""
+    found = re.fullmatch(r"\s*([a-zé-]+)\s*:\s*(\d{1,9})\s*", text.lower())
+    place = found[1].replace("é", "e") if found else ""
+    if found is None or place not in PLACES or not 1 <= int(found[2]) <= MOST:
+        raise UsageError(
+            f"Could not understand --people {text}.",
+            f"Write PLACE:NUMBER, as in hotel:300, with 1 to {MOST} people; places are"
+            f" {', '.join(PLACES)}.",
+        )
+    return People(place, int(found[2]))

@@ -1,0 +1,93 @@
+"""Which control to take at a link with people: the rule of every comparison, and the first step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tidegate.advise.scene import CONTROLS, NOW
+from tidegate.results.statistics import interval, metrics
+from tidegate.show.advice import Setting, advise, users_of
+from tidegate.show.recommendation import in_words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tidegate.grid.grid_result import GridResult
+    from tidegate.show.advice import Advice, Users
+    from tidegate.show.experience import Measure
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What people feel under each control, and which to take."""
+
+    settings: tuple[Setting, ...]
+    users: tuple[Users, ...]
+    found: Advice
+    text: str
+
+    @property
+    def taken(self) -> tuple[str, ...]:
+        """The controls that are recommended, that with the least to type first."""
+        names = {setting.name for setting in self.found.taken}
+        return tuple(name for name in CONTROLS if name in names)
+
+    @property
+    def first(self) -> str:
+        """The control to try first; as it is, where nothing is recommended."""
+        return self.taken[0] if self.taken else NOW
+
+    def beyond(self) -> list[str]:
+        """Return which limits are broken even under what is recommended."""
+        setting = next(each for each in self.settings if each.name == self.first)
+        found = []
+        for users in self.users:
+            for measure in users.kind.measures:
+                mean = value(setting, users, measure)["mean"]
+                if measure.limits and mean is not None and mean > min(measure.limits):
+                    numbers = (mean * measure.scale, min(measure.limits) * measure.scale)
+                    said = f"{users.name}: {measure.words} {numbers[0]:.3g} {measure.unit}"
+                    found.append(f"{said} (limit {numbers[1]:g})")
+        return found
+
+    def document(self) -> dict[str, Any]:
+        """Return it for machines."""
+        return {
+            "recommended": list(self.taken),
+            "in_words": self.text,
+            "felt": {
+                setting.name: {
+                    f"{users.prefix}{measure.metric}": value(setting, users, measure)
+                    for users in self.users
+                    for measure in users.kind.measures
+                }
+                for setting in self.settings
+            },
+        }
+
+
+def value(setting: Setting, users: Users, measure: Measure) -> dict[str, float | None]:
+    """Return mean and interval of what users feel by one measure."""
+    name = f"{users.prefix}{measure.metric}"
+    return interval(run.get(name) for run in setting.runs.values())
+
+
+def verdict(done: GridResult) -> Verdict:
+    """Judge the runs of a comparison of the controls."""
+    by_name: dict[str, dict[int, Any]] = {}
+    for row in done.rows:
+        name = next(iter(row["settings"].values()))
+        by_name.setdefault(name, {})[row["seed"]] = metrics(row)
+    settings = [Setting(name, runs) for name, runs in by_name.items()]
+    runs = [run for setting in settings for run in setting.runs.values()]
+    users = users_of(done.subject.classes, None, runs)
+    return judged(settings, users)
+
+
+def judged(settings: Sequence[Setting], users: Sequence[Users]) -> Verdict:
+    """Apply the rule; the runs of one seed met the same people."""
+    found = advise(settings, users, paired=True)
+    seeds = max(len(setting.runs) for setting in settings)
+    text = in_words(found, settings, f"{seeds} seeds, the same people", paired=True)
+    return Verdict(tuple(settings), tuple(users), found, text)

@@ -1,0 +1,275 @@
+"""`tidegate advise`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tidegate.cli.console import (
+    Json,
+    Workers,
+    flag,
+    place,
+    print_json,
+    say,
+    stdout,
+    text,
+    where,
+)
+from tidegate.cli.options import colour, default_folder
+
+if TYPE_CHECKING:
+    from tidegate.advise.fit import Given, Link
+    from tidegate.advise.many import HowMany
+    from tidegate.advise.people import People
+    from tidegate.advise.router import Commands, Router
+    from tidegate.advise.verdict import Verdict
+
+Files = Annotated[
+    list[Path] | None,
+    where(
+        "FILE",
+        "What you have of the link: tc -s qdisc, ping, ss -ti, networkQuality -c, goresponsiveness,"
+        " Flent, Crusader, cake-autorate, irtt, a capture.",
+    ),
+]
+
+
+def advise(
+    files: Files = None,
+    down: Annotated[str | None, text("RATE", "Rate towards the people, as in 100Mbit.")] = None,
+    up: Annotated[str | None, text("RATE", "Rate away from them, as in 20Mbit.")] = None,
+    rtt: Annotated[
+        str | None, text("TIME", "Round trip without load to where people go, as in 25ms.")
+    ] = None,
+    buffer: Annotated[
+        str | None,
+        text("TIME", "How much the round trip grows while the link is full, as in 200ms."),
+    ] = None,
+    people: Annotated[
+        str | None,
+        text("PLACE:N", "Who uses the link: hotel, school, cafe, village, ship or office."),
+    ] = None,
+    how_many: Annotated[
+        bool, flag("Search for the largest number of people within the limits.", "--how-many")
+    ] = False,
+    outside: Annotated[str, text("NAME", "The router's interface towards the provider.")] = "wan0",
+    inside: Annotated[str, text("NAME", "The router's interface towards the people.")] = "lan0",
+    ifb: Annotated[
+        bool,
+        flag("Control downloads at an ifb interface, as with several inner interfaces.", "--ifb"),
+    ] = False,
+    control: Annotated[
+        str | None,
+        text("NAME", "Print the commands of this one: fq_codel, cake, tide or cake+tide."),
+    ] = None,
+    seeds: Annotated[int, typer.Option(min=2, help="Number of seeds: 1, 2, ...")] = 5,
+    workers: Workers = None,
+    out: Annotated[
+        Path | None,
+        place("DIR", "Folder for scenario, runs, page and commands; default out/PLACE-N-advise."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Say which control a link needs, and what to type on its router.
+
+    From rates and a round trip, or from files of measurements, follow the link
+    that fits, what people feel on it now and under each control, a
+    recommendation and the commands. What a file does not bear is said. It
+    simulates for about a minute, and saves the scenario and its runs.
+    """
+    from rich.text import Text
+
+    from tidegate.advise import readers, shown
+    from tidegate.advise.fit import fit
+    from tidegate.advise.people import people as read_people
+    from tidegate.advise.router import Router
+
+    router = Router(outside, inside, ifb)
+    given = _given(down, up, rtt, buffer)
+    who = read_people(people) if people is not None else None
+    _asked(files, given, who, control, how_many=how_many)
+    names = readers.Interfaces(outside, inside)
+    facts = [fact for path in files or [] for fact in readers.read(path, names)]
+    link = fit(facts, given)
+    told: dict[str, Any] = {
+        "facts": [fact.document() for fact in facts],
+        "link": link.document(),
+    }
+    if not as_json:
+        stdout().print(shown.of_link(link))
+    answer = Answer()
+    if who is not None and link.complete:
+        answer = _judged(link, who, seeds, workers, out)
+        told |= {"people": str(who), **answer.judged.document()}
+        if not as_json:
+            title = f"What {who.number} people of a {who.place} feel (mean, 95 %)"
+            stdout().print(shown.of_people(answer.judged, title))
+            stdout().print(Text(answer.judged.text))
+            if beyond := answer.judged.beyond():
+                more = "" if how_many else " How many people fit: add --how-many."
+                under = f"Beyond a limit under {answer.judged.first}"
+                stdout().print(Text(f"{under}: {'; '.join(beyond)}.{more}"))
+        if how_many:
+            answer.many = _many(link, who, answer, seeds, workers)
+            told["how_many"] = [each.document() for each in answer.many]
+    _finish(link, answer, told, router, control, as_json=as_json)
+
+
+MADE = "Made by tidegate advise. Run it again: tidegate compare FILE"
+SCENARIO = "scenario.toml"
+
+
+@dataclass
+class Answer:
+    """What was simulated, and where it is."""
+
+    verdict: Verdict | None = None
+    folder: Path | None = None
+    many: list[HowMany] = field(default_factory=list)
+
+    @property
+    def judged(self) -> Verdict:
+        """What people feel under each control, where it was simulated."""
+        assert self.verdict is not None
+        return self.verdict
+
+
+def _given(down: str | None, up: str | None, rtt: str | None, buffer: str | None) -> Given:
+    from tidegate.advise.fit import Given
+    from tidegate.advise.units import rate, seconds
+
+    return Given(
+        rate("--down", down), rate("--up", up), seconds("--rtt", rtt), seconds("--buffer", buffer)
+    )
+
+
+def _asked(
+    files: list[Path] | None,
+    given: Given,
+    who: People | None,
+    control: str | None,
+    *,
+    how_many: bool,
+) -> None:
+    """Refuse what cannot be answered."""
+    from tidegate.advise.scene import CONTROLS
+    from tidegate.errors import UsageError
+
+    if not files and given.down_bps is None and given.up_bps is None:
+        raise UsageError(
+            "Nothing is known of the link.",
+            "Give --down 100Mbit --up 20Mbit --rtt 25ms, or files of measurements.",
+        )
+    if how_many and who is None:
+        raise UsageError("--how-many needs people.", "Give --people hotel:300.")
+    if control is not None and control not in CONTROLS:
+        raise UsageError(
+            f"There is no control {control} here.", f"Choose one of {', '.join(CONTROLS[1:])}."
+        )
+
+
+def _judged(link: Link, who: People, seeds: int, workers: int | None, out: Path | None) -> Answer:
+    """Run all controls, and save the scenario, the runs and their page."""
+    from tidegate.advise.scene import text as scenario_text
+    from tidegate.advise.scene import times
+    from tidegate.advise.verdict import verdict
+    from tidegate.cli.grids import fill
+    from tidegate.grid.grid_folder import GridFolder, opened
+    from tidegate.grid.plan import Controls, comparison
+    from tidegate.scenario.document import read
+
+    length = times(link)
+    written = scenario_text(link, who, length, made_by=MADE)
+    planned = comparison(read(written), Controls(), seeds=seeds, colour=colour())
+    say(
+        f"Simulating {len(planned.subject.jobs)} runs of {length.duration_s:g} s: {seeds} seeds of"
+        " each control."
+    )
+    if out is None:
+        folder, why = opened(default_folder(f"{who.place} {who.number}", "advise"), planned)
+        if why:
+            say(why)
+    else:
+        folder = GridFolder(out, planned)
+    with folder:
+        folder.write(SCENARIO, written.encode())
+        return Answer(verdict(fill(folder, workers, None)), folder.target)
+
+
+def _many(
+    link: Link, who: People, answer: Answer, seeds: int, workers: int | None
+) -> list[HowMany]:
+    """Search under the present state and under what is recommended."""
+    from tidegate.advise.many import how_many
+    from tidegate.advise.scene import NOW, times
+    from tidegate.grid.executor import Executor
+
+    found = []
+    with Executor(workers) as executor:
+        for control in dict.fromkeys((NOW, answer.judged.first)):
+            numbers = range(1, seeds + 1)
+            found.append(how_many(link, who, control, numbers, times(link), executor, say))
+    return found
+
+
+def _without_people(link: Link) -> str:
+    if link.complete:
+        return "What people feel: add who they are, as in --people hotel:300."
+    return "The controls are not compared: the link is not known well enough, see above."
+
+
+def _finish(
+    link: Link,
+    answer: Answer,
+    told: dict[str, Any],
+    router: Router,
+    control: str | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Print what to type and what cannot be told, and save it."""
+    from tidegate.advise import shown
+    from tidegate.advise.router import commands
+    from tidegate.advise.scene import CAKE
+
+    there = answer.verdict is not None
+    typed = commands(link, control or (answer.judged.first if there else CAKE), router)
+    told["router"] = typed.document()
+    if as_json:
+        print_json(told)
+    else:
+        stdout().print(
+            shown.screen(
+                shown.of_many(answer.many) if answer.many else None,
+                shown.of_commands(typed) if typed.lines or typed.gate else None,
+                shown.of_unknown(link),
+            )
+        )
+    if answer.folder is None:
+        say(_without_people(link))
+    else:
+        _saved(answer.folder, typed)
+
+
+def _saved(folder: Path, typed: Commands) -> None:
+    """Save the commands and a page beside the runs."""
+    from tidegate.grid.load import load
+    from tidegate.results.store import display, write_whole
+    from tidegate.show.page import page
+
+    runs = load(folder)
+    files = {"report.html": page([runs])}
+    if typed.lines:
+        files["router.sh"] = "".join(f"{line}\n" for line in typed.lines).encode()
+    if typed.gate:
+        files["gate.toml"] = typed.gate.encode()
+    for name, content in files.items():
+        write_whole(folder / name, content)
+    runs.wrote(list(files))
+    shown = display(folder)
+    say(f"Saved in {shown}: {SCENARIO}, the runs, {', '.join(files)}")
+    say(f"Run it again, or changed: tidegate compare {shown}/{SCENARIO}")

@@ -1,0 +1,204 @@
+"""Files that one has of a link: what each says, what is wrong with it; none breaks a reader."""
+
+import math
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import link_files
+from tidegate.advise import readers
+from tidegate.advise.facts import BOTH, DOWN, UP, Damaged, Fact, What
+from tidegate.advise.readers import Interfaces, facts_of, messagepack, snappy
+from tidegate.errors import TidegateError
+
+CAPTURE = Path(__file__).parents[2] / "scenarios" / "captures" / "narrow-link.pcap"
+# Of a segment of 1500 B with timestamps 1448 B are payload (RFC 9293, RFC 7323, 3).
+IP = 1500 / 1448
+
+
+def found(name: str) -> dict[tuple[What, str], Fact]:
+    facts = facts_of(link_files.FILES[name], name, Interfaces())
+    return {(fact.what, fact.direction): fact for fact in facts}
+
+
+def value(name: str, what: What, direction: str = "") -> float:
+    return found(name)[what, direction].value
+
+
+@pytest.mark.parametrize("name", ["ping", "ping-macos", "ping-windows", "irtt"])
+def test_the_least_round_trip_is_that_without_load(name):
+    assert value(name, What.IDLE) == pytest.approx(0.020)
+
+
+def test_losses_have_the_interval_of_wilson():
+    # Wilson (1927), 1 of 4 at 95 %: 0.0456 to 0.6994
+    loss = found("ping")[What.LOSS, ""]
+    assert loss.value == 0.25
+    assert (loss.low, loss.high) == pytest.approx((0.0456, 0.6994), abs=1e-3)
+    assert value("ping-macos", What.LOSS) == 0
+    assert value("ping-windows", What.LOSS) == pytest.approx(1 / 3)
+
+
+def test_irtt_says_which_way_packets_were_lost():
+    assert value("irtt", What.LOSS, DOWN) == 0.5
+    assert value("irtt", What.LOSS, UP) == 0
+
+
+def test_round_trips_that_rise_are_told_without_a_direction():
+    lines = [f"64 bytes from a: icmp_seq={n} ttl=5 time={20 + n} ms" for n in range(100)]
+    facts = facts_of("\n".join(lines).encode(), "ping", Interfaces())
+    # of 20, 21, ... 119 ms 95 % are under 20 + 0.95 * 99
+    peak = next(fact for fact in facts if fact.what is What.PEAK)
+    assert peak.value == pytest.approx(0.11405)
+    assert peak.direction == ""
+
+
+def test_connections_show_what_leaves_the_machine():
+    assert value("ss", What.IDLE) == pytest.approx(0.020)
+    assert value("ss", What.LOADED, UP) == pytest.approx(0.1205)
+    # the second connection is limited by its application
+    rate = found("ss")[What.RATE, UP]
+    assert rate.value == 6e6
+    assert not rate.full
+    # 144,800 of 14,480,000 bytes were sent again
+    assert value("ss", What.LOSS, UP) == pytest.approx(0.01)
+
+
+@pytest.mark.parametrize("name", ["tc", "tc-json"])
+def test_queues_of_linux_have_a_direction_by_their_interface(name):
+    assert value(name, What.SHAPED, UP) == 19e6
+    assert value(name, What.DROPPED, UP) == pytest.approx(0.01)
+    assert value(name, What.BACKLOG, UP) == 3028
+    assert value(name, What.QUEUE, UP) == pytest.approx(0.0236)
+    assert found(name)[What.LAW, UP].note == "cake"
+    assert found(name)[What.LAW, DOWN].note == "pfifo_fast"
+    assert found(name)[What.LAW, DOWN].value == 0
+
+
+def test_other_names_of_interfaces_are_given():
+    facts = facts_of(link_files.TC.replace("wan0", "eth7").encode(), "tc", Interfaces("eth7"))
+    assert {fact.direction for fact in facts if fact.what is What.SHAPED} == {UP}
+
+
+def test_both_directions_at_once_share_a_round_trip():
+    facts = found("network-quality")
+    assert facts[What.IDLE, ""].value == pytest.approx(0.020)
+    assert facts[What.LOADED, BOTH].value == pytest.approx(0.120)
+    # payload of TCP, TLS and HTTP/2 into IP packets
+    assert facts[What.RATE, DOWN].value == pytest.approx(48e6 * IP * 1.005)
+    assert facts[What.RATE, DOWN].full
+    assert facts[What.RATE, UP].full
+
+
+def test_responsiveness_becomes_a_round_trip():
+    # 500 round trips a minute: 120 ms each
+    assert value("network-quality-sequential", What.LOADED, DOWN) == pytest.approx(0.120)
+    assert value("network-quality-sequential", What.LOADED, UP) == pytest.approx(0.240)
+    facts = found("goresponsiveness")
+    assert facts[What.IDLE, ""].value == pytest.approx(0.020)
+    assert facts[What.LOADED, DOWN].value == pytest.approx((0.120 + 0.100) / 2)
+    assert facts[What.LOADED, UP].value == pytest.approx(0.240)
+    assert facts[What.RATE, UP].value == pytest.approx(9e6 * IP * 1.005)
+    assert value("goresponsiveness-metrics", What.LOADED, DOWN) == pytest.approx(0.120)
+
+
+@pytest.mark.parametrize("name", ["flent", "crusader", "crusader-json"])
+def test_a_test_with_phases_tells_rate_and_delay_of_each(name):
+    facts = found(name)
+    assert facts[What.IDLE, ""].value == pytest.approx(0.020)
+    assert facts[What.LOADED, DOWN].value == pytest.approx(0.120)
+    assert facts[What.PEAK, DOWN].value == pytest.approx(0.120)
+    assert facts[What.RATE, DOWN].value == pytest.approx(48e6 * IP, rel=0.01)
+    assert facts[What.RATE, DOWN].full
+    if name != "flent":
+        assert facts[What.LOSS, ""].value == pytest.approx(1 / 280)
+
+
+def test_a_log_of_autorate_tells_the_rate_at_which_delay_rises():
+    facts = found("autorate")
+    # 10 ms each way, and 100 ms more under load
+    assert facts[What.IDLE, ""].value == pytest.approx(0.020)
+    assert facts[What.LOADED, DOWN].value == pytest.approx(0.120)
+    assert facts[What.RATE, DOWN].value == pytest.approx(48e6)
+    assert facts[What.RATE, DOWN].full
+    assert (What.RATE, UP) not in facts
+
+
+def test_a_capture_says_what_was_carried_and_not_what_can_be():
+    facts = readers.read(CAPTURE)
+    assert {fact.what for fact in facts} == {What.RATE}
+    assert not any(fact.full for fact in facts)
+
+
+# A block by hand, of the format's description: 10 bytes; the literal "ab" (tag 1 << 2); a copy of 4
+# bytes from 2 back ((4 - 4) << 2 | 1); one of 4 with two bytes of distance ((4 - 1) << 2 | 2).
+def test_snappy_copies_repeat_what_they_write():
+    block = bytes([10, 1 << 2]) + b"ab" + bytes([0b01, 2]) + bytes([3 << 2 | 2, 2, 0])
+    assert snappy.unpacked(block) == b"ababababab"
+    frame = b"\x00" + (len(block) + 4).to_bytes(3, "little") + bytes(4) + block
+    assert snappy.unframed(b"\xff\x06\x00\x00sNaPpY" + frame) == b"ababababab"
+
+
+# From the specification of MessagePack: positive and negative fixint, uint 16, float 64, fixstr,
+# fixarray, fixmap, nil, true.
+def test_messagepack_is_read_as_specified():
+    data = b"\x84\xa1a\x07\xa1b\x93\xff\xcd\x01\x00\xc0\xa1c\xcb?\xf8\0\0\0\0\0\0\xa1d\xc3"
+    assert messagepack.read(data) == {"a": 7, "b": [-1, 256, None], "c": 1.5, "d": True}
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"", "it is empty"),
+        (b"hello\n", "line 1: nothing that is known begins so: 'hello'"),
+        (b"{}", "JSON of none"),
+        (b'{"dl_throughput": \n "fast"}', "`dl_throughput` is no number"),
+        (b'{\n"dl_throughput": ,}', "line 2: it is no JSON"),
+        (b"\xff\xfe\x00", "byte 0: it is neither text"),
+        (b"\x1f\x8b\x08\x00", "compressed, and ends early"),
+        (link_files.CRUSADER[:900], "the frame ends early"),
+        (link_files.CRUSADER[:8] + bytes(8), "version 0"),
+        (b"DATA_HEADER; A; B\nDATA; 1; 2\n", "line 2: there is no column DL_OWD_BASELINE"),
+        (b"SUMMARY; 2026; 1; 2\n", "it has no line `DATA`"),
+        (b'{"x_values": [1], "results": {"TCP download": []}}', "has 0 values"),
+    ],
+)
+def test_a_file_that_is_not_understood_has_a_place_and_a_remedy(tmp_path, data, said):
+    file = tmp_path / "file"
+    file.write_bytes(data)
+    with pytest.raises(TidegateError) as error:
+        readers.read(file)
+    assert str(file) in error.value.what
+    assert said in error.value.what
+    assert error.value.remedy
+
+
+def sound(facts: list[Fact]) -> None:
+    for fact in facts:
+        assert all(math.isfinite(each) for each in (fact.value, fact.low, fact.high)), fact
+        assert 0 <= fact.low <= fact.high, fact
+
+
+@given(
+    st.sampled_from(sorted(link_files.FILES)),
+    st.lists(
+        st.tuples(st.integers(0, 10**6), st.binary(max_size=6), st.integers(0, 40)), max_size=4
+    ),
+)
+def test_damaged_files_are_refused_or_give_facts(name, changes):
+    data = link_files.FILES[name]
+    for place, written, removed in changes:
+        at = place % (len(data) + 1)
+        data = data[:at] + written + data[at + removed :]
+    with suppress(Damaged):
+        sound(facts_of(data, name, Interfaces()))
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_refused_or_give_facts(data):
+    for before in (b"", link_files.CRUSADER[:16], b"qdisc htb 1: dev wan0\n", b"{", b"DATA; "):
+        with suppress(Damaged):
+            sound(facts_of(before + data, "bytes", Interfaces()))

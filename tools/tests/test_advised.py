@@ -1,0 +1,37 @@
+"""Links of known truth, measured in the simulator: a small part of `tools.validate.advised`."""
+
+import pytest
+from tools.validate import advised
+
+CASES = {case.name: case for case in advised.CASES}
+
+
+def test_there_are_twenty_links_and_some_of_which_files_tell_no_rate():
+    assert len(CASES) == 20
+    assert sum(not case.told for case in CASES.values()) >= 4
+
+
+# the bounds are those of the tool; the truth is what is simulated
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["dsl", "cable", "lte", "village", "managed", "at-once"])
+def test_rate_and_delay_are_found_from_files(name):
+    found = advised.row(CASES[name], 29, controls=False)
+    assert found.good, advised.line(found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["window", "ping-alone", "irtt-alone", "ss-alone"])
+def test_no_rate_is_told_where_files_do_not_bear_it(name):
+    found = advised.row(CASES[name], 29, controls=False)
+    assert found.rates == (None, None)
+    assert found.good
+
+
+def test_a_row_that_is_off_is_no_good():
+    case = CASES["dsl"]
+    right = advised.held(case, advised.true_link(case.truth), 1)
+    assert right.good
+    wrong = advised.drop(20, 1, 30, 300, 800)
+    assert not advised.held(case, advised.true_link(wrong), 1).good
+    longer = advised.drop(16, 1, 30, 800, 800)
+    assert not advised.held(case, advised.true_link(longer), 1).good
