@@ -288,7 +288,9 @@ def test_a_file_of_explicit_rates_gets_no_advice_about_gates(tidegate, overload_
     assert "--gate" not in done.stderr.split("Try next")[1]
 
 
-@pytest.mark.parametrize(("law", "gates"), [("close-probe", "none,close-probe"), ("none", "none,tide")])
+@pytest.mark.parametrize(
+    ("law", "gates"), [("close-probe", "none,close-probe"), ("none", "none,tide")]
+)
 def test_after_a_run_its_own_gate_is_the_one_to_compare(tidegate, overload_file, law, gates):
     gate = settings({"port.bottleneck.gate": {"law": law}, "duration": "6s"})
     done = tidegate("run", overload_file, *gate)

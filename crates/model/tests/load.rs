@@ -506,8 +506,7 @@ fn files_are_named_as_written_and_their_distribution_is_scaled() {
     assert_eq!(mean.value(Time::ZERO), 175.0);
     let points = vec![(100.0 / 175.0, 0.5), (300.0 / 175.0, 0.75), (300.0 / 175.0, 1.0)];
     assert_eq!(*shape, Shape::Empirical(points));
-    // as tools for data centres write it: percent, from nothing on; 0 to 1000 B (500 B on average)
-    // and 1000 to 2000 B (1500 B), half of the flows each
+    // percent, from nothing on: half of the flows have 500 B on average, the others 1500 B
     for text in ["0 0\n1000 50\n2000 100\n", "0 0\n1000 50%\n2000 100%\n"] {
         let scenario = with(text).unwrap();
         let FlowSize::Drawn { shape, mean } = &scenario.traffic[0].size else { panic!() };
