@@ -340,5 +340,8 @@ fn interfaces_of_a_pcapng_file_may_differ() {
 fn links_that_are_not_understood_are_named() {
     let file = pcap(127, Endianness::Little, TsResolution::MicroSecond, &behind(&[0; 8]));
     let error = read(&file).unwrap_err().to_string();
-    assert!(error.contains("neither TCP nor QUIC") && error.contains("link of type 127: 12"), "{error}");
+    assert!(
+        error.contains("neither TCP nor QUIC") && error.contains("link of type 127: 12"),
+        "{error}"
+    );
 }
