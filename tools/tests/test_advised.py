@@ -6,7 +6,7 @@ from tools.validate import advised
 CASES = {case.name: case for case in advised.CASES}
 
 
-def test_there_are_twenty_links_and_some_of_which_files_tell_no_rate():
+def test_there_are_twenty_links_and_some_of_which_files_tell_no_rate() -> None:
     assert len(CASES) == 20
     assert sum(not case.told for case in CASES.values()) >= 4
 
@@ -14,20 +14,20 @@ def test_there_are_twenty_links_and_some_of_which_files_tell_no_rate():
 # the bounds are those of the tool; the truth is what is simulated
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["dsl", "cable", "lte", "village", "managed", "at-once"])
-def test_rate_and_delay_are_found_from_files(name):
+def test_rate_and_delay_are_found_from_files(name: str) -> None:
     found = advised.row(CASES[name], 29, controls=False)
     assert found.good, advised.line(found)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["window", "ping-alone", "irtt-alone", "ss-alone"])
-def test_no_rate_is_told_where_files_do_not_bear_it(name):
+def test_no_rate_is_told_where_files_do_not_bear_it(name: str) -> None:
     found = advised.row(CASES[name], 29, controls=False)
     assert found.rates == (None, None)
     assert found.good
 
 
-def test_a_row_that_is_off_is_no_good():
+def test_a_row_that_is_off_is_no_good() -> None:
     case = CASES["dsl"]
     right = advised.held(case, advised.true_link(case.truth), 1)
     assert right.good
