@@ -93,7 +93,7 @@ class Recorded:
         quic = self.frame.filter(self.frame["transport"] == "quic")
         if not quic.height:
             return None
-        share = quic["size_bytes"].sum() / self.frame["size_bytes"].sum()
+        share = int(quic["size_bytes"].sum()) / int(self.frame["size_bytes"].sum())
         return (
             f"{quic.height} of {self.frame.height} flows are connections of QUIC, with {share:.0%}"
             " of the bytes; these are estimated by the lengths of packets"

@@ -113,7 +113,8 @@ fn follows(
     (size, probability): (f64, f64),
 ) -> Result<(), (String, &'static str)> {
     let begins = before.is_none() && (size, probability) == (0.0, 0.0);
-    if !begins && !(size > 0.0 && size <= MAX_SIZE.bytes() as f64) {
+    let within = size > 0.0 && size <= MAX_SIZE.bytes() as f64;
+    if !(begins || within) {
         return Err((
             format!("a size of {size} bytes is out of range"),
             "write sizes above 0, up to 1e12",
