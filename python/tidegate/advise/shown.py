@@ -88,9 +88,8 @@ def _titled(users: Users, measure: Measure) -> str:
     unit = f" [{measure.unit}]" if measure.unit else ""
     limit = ""
     if measure.limits:
-        word = "<=" if measure.sign < 0 else ">="
         numbers = (f"{each * measure.scale:g}" for each in measure.limits)
-        limit = f" {word} {'/'.join(numbers)}"
+        limit = f" <= {'/'.join(numbers)}"
     return f"{users.name}: {measure.words}{unit}{limit}"
 
 
