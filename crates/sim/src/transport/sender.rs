@@ -71,7 +71,7 @@ pub(crate) struct Sender<C> {
     laps: u32,
     /// When the user loses patience.
     pub(super) give_up: Time,
-    /// What the gap to the next data packet counts from (paced controls).
+    /// What the gap to the next data packet counts from (paced controls); as Linux paces, its end.
     pace_from: Time,
     /// When a packet that the pace held back may go.
     pub(super) wake: Time,

@@ -13,6 +13,7 @@
 //! | BBRMinPipeCwnd     | [`MIN_WINDOW`]             | 4 segments   | window in PROBE_RTT             |
 //! | BBRGainCycleLen    | [`cycle::GAINS`]           | 8            | 1.25, 0.75, and six times 1     |
 //! | cwnd_gain          | [`WINDOW_GAIN`]            | 2            | in PROBE_BW, for delayed ACKs   |
+//! | send_quantum       | `quantum`                  | 1 to 127 segments | what is handed over at once (draft, 4.2.2); its limits are Linux's |
 //! | -                  | [`MARGIN`]                 | 1 %          | pacing below the estimated rate (Linux) |
 //! | -                  | `unpaced`                  | 10 segments  | sent at once at the start (Linux 6.18; 0 in other profiles) |
 //! | pacing_rate        | `pace`                     | segments/s   |                                 |
@@ -22,7 +23,8 @@
 //! [`min_rtt`], [`aggregation`], [`repair`] (the window in recovery).
 //!
 //! Departures: no long-term bandwidth sampling (policers). Segments are paced one by one, not in
-//! batches of segmentation offload. The first phase of the gain cycle is derived from the simulated
+//! batches of segmentation offload; the window has room for such batches all the same, as in Linux,
+//! where it does not depend on whether the device takes them. The first phase of the gain cycle is derived from the simulated
 //! time instead of a random number.
 
 mod aggregation;
@@ -50,6 +52,12 @@ const HIGH_GAIN: f64 = 2.0 / std::f64::consts::LN_2;
 const WINDOW_GAIN: f64 = 2.0;
 const MIN_WINDOW: f64 = 4.0;
 const MARGIN: f64 = 0.99;
+/// Below this rate a batch is one segment, from it on at least two (draft, 4.2.2), bit/s of payload.
+const LOW_RATE: f64 = 1.2e6;
+/// A batch takes the time of 2^-10 s at most (Linux: `sk_pacing_shift`; the draft has 1 ms), ...
+const BATCHES_PER_S: f64 = 1024.0;
+/// ... and has so many bytes at most: 64 KiB with 320 for the headers (Linux: `bbr_tso_segs_goal`).
+const BATCH_BYTES: f64 = 65_215.0;
 
 /// As `f64::ceil`, which calls a function of the mathematical library on processors without SSE 4.1.
 fn ceil(value: f64) -> f64 {
@@ -82,11 +90,15 @@ pub struct Bbr {
     /// Largest useful window.
     cap: f64,
     initial_window: f64,
+    /// Bytes of a full segment.
+    mss: f64,
     /// Data segments sent at once, before pacing starts.
     unpaced: u8,
     /// Segments per second; zero: unknown.
     pace: f64,
     gap: Option<Time>,
+    /// When the last segment was sent.
+    sent: Time,
     bandwidth: Bandwidth,
     round: Round,
     full: Full,
@@ -107,9 +119,11 @@ impl Bbr {
             cwnd: initial_window,
             cap: f64::from(tcp.window),
             initial_window,
+            mss: f64::from(tcp.mss),
             unpaced: tcp.unpaced,
             pace: 0.0,
             gap: None,
+            sent: Time::ZERO,
             bandwidth: Bandwidth::default(),
             round: Round::default(),
             full: Full::default(),
@@ -123,16 +137,38 @@ impl Bbr {
 
     /// The bandwidth times the minimum round trip, times a gain (draft, 4.2.3.2).
     fn inflight(&self, gain: f64) -> f64 {
+        self.quantised(self.product(gain))
+    }
+
+    fn product(&self, gain: f64) -> f64 {
         match self.min_rtt.get() {
-            Some(rtt) => self.quantised(ceil(gain * self.bandwidth.get() * rtt.secs())),
+            Some(rtt) => ceil(gain * self.bandwidth.get() * rtt.secs()),
             None => self.initial_window,
         }
     }
 
-    /// Linux's allowance for delayed and stretched acknowledgements: three segments more, rounded
-    /// up to an even number, and two more in the probing phase of the cycle.
+    /// What will be in flight when the next batch leaves, of what is in flight now (Linux:
+    /// `bbr_packets_in_net_at_edt`): some is delivered until then, and in a phase that adds to it
+    /// that batch comes on top.
+    fn at_departure(&self, now: Time, flight: u32) -> f64 {
+        let batch = if self.pacing_gain() > 1.0 { self.quantum() } else { 0.0 };
+        let wait = (self.sent + self.gap.unwrap_or(Time::ZERO)).saturating_sub(now);
+        let delivered = (self.bandwidth.get() * wait.secs()) as u32;
+        (f64::from(flight) + batch - f64::from(delivered)).max(0.0)
+    }
+
+    /// Segments of a batch at the pacing rate (draft, 4.2.2; Linux: `bbr_tso_segs_goal`).
+    fn quantum(&self) -> f64 {
+        let least = if self.pace * self.mss * 8.0 < LOW_RATE { 1.0 } else { 2.0 };
+        let most = (BATCH_BYTES / self.mss).min(127.0);
+        let whole = (self.pace / BATCHES_PER_S).min(most) as u32;
+        f64::from(whole).max(least)
+    }
+
+    /// What is on its way within the hosts: three batches (draft, 4.2.3.2). Linux rounds up to an
+    /// even number, and adds two segments in the probing phase of the cycle.
     fn quantised(&self, window: f64) -> f64 {
-        let even = ceil((window + 3.0) / 2.0) * 2.0;
+        let even = ceil((window + 3.0 * self.quantum()) / 2.0) * 2.0;
         let probing = self.mode == Mode::ProbeBw && self.cycle.is_probing();
         if probing { even + 2.0 } else { even }
     }
@@ -171,7 +207,10 @@ impl Bbr {
         }
         if self.mode == Mode::ProbeBw {
             let mut cycle = self.cycle;
-            cycle.update(sample.now, rate, self.min_rtt.get(), |gain| self.inflight(gain));
+            let before = self.at_departure(sample.now, rate.flight.0);
+            cycle.update(sample.now, before, rate.losses, self.min_rtt.get(), |gain| {
+                self.inflight(gain)
+            });
             self.cycle = cycle;
         }
         if self.round.start && !rate.limited {
@@ -186,7 +225,8 @@ impl Bbr {
         if self.mode == Mode::Startup && self.full.reached() {
             self.mode = Mode::Drain;
         }
-        if self.mode == Mode::Drain && f64::from(rate.flight.1) <= self.inflight(1.0) {
+        let left = self.at_departure(now, rate.flight.1);
+        if self.mode == Mode::Drain && left <= self.inflight(1.0) {
             self.enter_probe_bw(now);
         }
     }
@@ -259,11 +299,11 @@ impl Bbr {
             let conserving = self.repair.window(&mut cwnd, sample, rate);
             if !conserving {
                 let extra = if self.full.reached() {
-                    self.aggregation.get(self.bandwidth.get())
+                    self.aggregation.get(self.bandwidth.get()).floor()
                 } else {
                     0.0
                 };
-                let target = self.inflight(self.window_gain()) + extra;
+                let target = self.quantised(self.product(self.window_gain()) + extra);
                 if self.full.reached() {
                     cwnd = (cwnd + delivered).min(target);
                 } else if cwnd < target || (rate.total as f64) < self.initial_window {
@@ -290,6 +330,7 @@ impl Control for Bbr {
 
     fn on_sent(&mut self, now: Time, flight: u32) {
         self.unpaced = self.unpaced.saturating_sub(1);
+        self.sent = now;
         if flight <= 1 {
             self.restart_from_idle(now);
         }
@@ -306,7 +347,7 @@ impl Control for Bbr {
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         // the round trip of the handshake sets the first pacing rate (draft, 4.2.1)
         if self.gap.is_none() && feedback.srtt > Time::ZERO {
-            self.pace = HIGH_GAIN * self.cwnd / feedback.srtt.secs();
+            self.pace = HIGH_GAIN * self.cwnd / feedback.srtt.secs() * MARGIN;
             self.gap = Some(Time::from_secs_f64(1.0 / self.pace));
         }
     }
@@ -368,7 +409,7 @@ mod tests {
     }
 
     /// Linux (`tcp_update_skb_after_send`): the first ten data segments are sent at once, and the
-    /// eleventh waits for the gap after the tenth. By hand: 2/ln 2 windows of 10 in a round trip of
+    /// eleventh waits for the gap after the tenth. By hand: 0.99 x 2/ln 2 windows of 10 in a round trip of
     /// 100 ms.
     #[test]
     fn the_first_ten_segments_are_not_paced() {
@@ -386,7 +427,7 @@ mod tests {
             bbr.on_sent(now, sent + 1);
         }
         let gap = bbr.gap().expect("the eleventh is paced").secs();
-        assert!((gap - 0.1 * std::f64::consts::LN_2 / 20.0).abs() < 1e-9, "{gap}");
+        assert!((gap - 0.1 * std::f64::consts::LN_2 / 20.0 / 0.99).abs() < 1e-9, "{gap}");
         let mut other = Bbr::new(&Profile::Rfc.tcp());
         other.on_feedback(&Feedback {
             ext: &Ext::None,
@@ -396,5 +437,40 @@ mod tests {
             flags: Flags::ACK,
         });
         assert!(other.gap().is_some(), "the draft paces from the first on");
+    }
+
+    /// Draft, 4.2.2, with Linux's limits (`bbr_tso_segs_goal`). By hand with segments of 1448 bytes:
+    /// 1.2 Mbit/s are 103.6/s; 100 Mbit/s are 8632/s, and 8.4 of them fit 1/1024 s; 65,215 bytes are
+    /// 45 segments.
+    #[test]
+    fn a_batch_grows_with_the_rate() {
+        let mut bbr = Bbr::new(&Profile::Linux618.tcp());
+        bbr.mss = 1448.0;
+        let batches = [(103.0, 1.0), (104.0, 2.0), (2_000.0, 2.0), (8_632.0, 8.0), (1e6, 45.0)];
+        for (pace, batch) in batches {
+            bbr.pace = pace;
+            assert_eq!(bbr.quantum(), batch, "{pace} segments a second");
+        }
+        // three batches of 8 above 101, and the next even number; the probe has two more
+        bbr.pace = 8_632.0;
+        assert_eq!(bbr.quantised(101.0), 126.0);
+        bbr.mode = Mode::ProbeBw;
+        assert_eq!(bbr.quantised(101.0), 128.0);
+    }
+
+    /// Linux (`bbr_packets_in_net_at_edt`). By hand at 1000 segments/s: the next leaves 4 ms behind
+    /// the last, and 3 ms from now; until then 3 of 50 are delivered. Where the gain is above 1, a
+    /// batch of two comes on top.
+    #[test]
+    fn in_flight_is_counted_when_the_next_batch_leaves() {
+        let mut bbr = Bbr::new(&Profile::Linux618.tcp());
+        bbr.bandwidth.update(1, 1000.0);
+        (bbr.sent, bbr.gap, bbr.pace) = (Time::from_ms(10), Some(Time::from_ms(4)), 250.0);
+        bbr.mode = Mode::Drain;
+        assert_eq!(bbr.at_departure(Time::from_ms(11), 50), 47.0);
+        assert_eq!(bbr.at_departure(Time::from_ms(20), 50), 50.0, "it is overdue");
+        assert_eq!(bbr.at_departure(Time::from_ms(11), 2), 0.0);
+        bbr.mode = Mode::Startup;
+        assert_eq!(bbr.at_departure(Time::from_ms(11), 50), 49.0);
     }
 }

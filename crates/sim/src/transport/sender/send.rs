@@ -184,7 +184,7 @@ impl<C: Control + Payloads> Sender<C> {
         if self.snd.outstanding.log().is_some() {
             self.record(seq, again, ctx);
         }
-        self.note_pace(now);
+        self.note_pace(ctx);
         ctx.net.send_often(packet);
     }
 
@@ -221,12 +221,22 @@ impl<C: Control + Payloads> Sender<C> {
         }
     }
 
+    /// Whether the gap after a packet is fixed when it leaves, as in Linux.
+    #[inline]
+    fn paces_as_linux(&self, ctx: &Ctx<'_>) -> bool {
+        self.control.samples_rate() && ctx.class.tcp.timer_rule.of_linux()
+    }
+
     /// Whether the pace lets a packet go now; if not, an event is pending for
-    /// when it will. A changed pace counts at once, from the last packet on.
+    /// when it will. A changed pace counts at once, from the last packet on; in Linux from the next.
     #[inline]
     fn pace_allows(&mut self, address: &Address, ctx: &mut Ctx<'_>) -> bool {
         let Some(gap) = self.control.gap() else { return true };
-        let due = self.pace_from.saturating_add(gap);
+        let due = if self.paces_as_linux(ctx) {
+            self.pace_from
+        } else {
+            self.pace_from.saturating_add(gap)
+        };
         if due <= ctx.net.now {
             return true;
         }
@@ -238,10 +248,16 @@ impl<C: Control + Payloads> Sender<C> {
         false
     }
 
-    /// A packet leaves; one that left before its time (a repair) delays the next.
+    /// A packet leaves; one that left before its time (a repair) delays the next. In Linux one that
+    /// leaves late makes up for up to half of the next gap (`tcp_update_skb_after_send`).
     #[inline]
-    fn note_pace(&mut self, now: Time) {
-        if let Some(gap) = self.control.gap() {
+    fn note_pace(&mut self, ctx: &Ctx<'_>) {
+        let now = ctx.net.now;
+        if self.paces_as_linux(ctx) {
+            let late = now.saturating_sub(self.pace_from);
+            let gap = self.control.gap().map_or(Time::ZERO, |gap| gap - late.min(gap / 2));
+            self.pace_from = now.max(self.pace_from) + gap;
+        } else if let Some(gap) = self.control.gap() {
             self.pace_from = now.max(self.pace_from.saturating_add(gap));
         }
     }

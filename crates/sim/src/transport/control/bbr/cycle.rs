@@ -3,8 +3,6 @@
 
 use tidegate_core::units::Time;
 
-use super::super::DeliveryRate;
-
 /// Pacing gains.
 pub(super) const GAINS: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 
@@ -37,21 +35,22 @@ impl Cycle {
         self.phase == 0
     }
 
-    /// An acknowledgement. A phase ends after a round trip. `inflight` says how many segments in
-    /// flight a gain is worth: the probing phase also needs those of its gain, or a loss; the phase
+    /// An acknowledgement, before which `flight` segments were in flight (as of the next
+    /// departure). A phase ends after a round trip. `inflight` says how many segments in flight a
+    /// gain is worth: the probing phase also needs those of its gain, or a loss; the phase
     /// that empties the queue ends early once at most those of a gain of 1 are in flight.
     pub(super) fn update(
         &mut self,
         now: Time,
-        rate: &DeliveryRate,
+        flight: f64,
+        losses: u32,
         min_rtt: Option<Time>,
         inflight: impl Fn(f64) -> f64,
     ) {
         let long = now.saturating_sub(self.since) > min_rtt.unwrap_or(Time::ZERO);
-        let before = f64::from(rate.flight.0);
         let over = match self.phase {
-            0 => long && (rate.losses > 0 || before >= inflight(self.gain())),
-            1 => long || before <= inflight(1.0),
+            0 => long && (losses > 0 || flight >= inflight(self.gain())),
+            1 => long || flight <= inflight(1.0),
             _ => long,
         };
         if over {
@@ -64,19 +63,6 @@ impl Cycle {
 mod tests {
     use super::*;
 
-    fn rate(flight: u32, losses: u32) -> DeliveryRate {
-        DeliveryRate {
-            delivered: 1,
-            interval: Time::from_ms(10),
-            limited: false,
-            before: 0,
-            total: 0,
-            flight: (flight, flight),
-            losses,
-            sent_with: (flight, 0),
-        }
-    }
-
     /// By hand with a round trip of 10 ms, 125 in flight wanted and 100 to be left: the
     /// probe holds until 125 are out, the drain ends at 100, each other phase takes a round trip.
     #[test]
@@ -85,20 +71,26 @@ mod tests {
         let mut cycle = Cycle { phase: 0, since: Time::ZERO };
         let inflight = |gain: f64| 100.0 * gain;
         let mut gains = Vec::new();
-        for (at, flight) in
-            [(11, 110), (20, 125), (22, 110), (24, 100), (35, 100), (46, 100), (57, 100)]
-        {
-            cycle.update(ms(at), &rate(flight, 0), rtt, inflight);
+        for (at, flight) in [
+            (11, 110.0),
+            (20, 125.0),
+            (22, 110.0),
+            (24, 100.0),
+            (35, 100.0),
+            (46, 100.0),
+            (57, 100.0),
+        ] {
+            cycle.update(ms(at), flight, 0, rtt, inflight);
             gains.push((at, cycle.gain()));
         }
         let expected =
             [(11, 1.25), (20, 0.75), (22, 0.75), (24, 1.0), (35, 1.0), (46, 1.0), (57, 1.0)];
         assert_eq!(gains, expected);
         for at in [68, 79, 90] {
-            cycle.update(ms(at), &rate(100, 0), rtt, inflight);
+            cycle.update(ms(at), 100.0, 0, rtt, inflight);
         }
         assert_eq!(cycle.gain(), 1.25, "six phases of 1, and it probes again");
-        cycle.update(ms(101), &rate(110, 1), rtt, inflight);
+        cycle.update(ms(101), 110.0, 1, rtt, inflight);
         assert_eq!(cycle.gain(), 0.75, "a loss ends the probe");
     }
 
