@@ -345,8 +345,10 @@ impl Control for Bbr {
     }
 
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
-        // the round trip of the handshake sets the first pacing rate (draft, 4.2.1)
+        // the round trip of the handshake sets the first pacing rate (draft, 4.2.1), and is the
+        // first estimate (4.1.2.3; Linux: `bbr_init`)
         if self.gap.is_none() && feedback.srtt > Time::ZERO {
+            self.min_rtt.update(feedback.srtt, feedback.now);
             self.pace = HIGH_GAIN * self.cwnd / feedback.srtt.secs() * MARGIN;
             self.gap = Some(Time::from_secs_f64(1.0 / self.pace));
         }
@@ -437,6 +439,18 @@ mod tests {
             flags: Flags::ACK,
         });
         assert!(other.gap().is_some(), "the draft paces from the first on");
+    }
+
+    /// Linux (`bbr_init`): the handshake has measured the path without data. A segment that takes
+    /// longer, as on a slow link, does not replace that.
+    #[test]
+    fn the_handshake_measures_the_round_trip() {
+        let mut bbr = Bbr::new(&Profile::Linux618.tcp());
+        let (now, srtt) = (Time::from_ms(40), Time::from_ms(40));
+        bbr.on_feedback(&Feedback { ext: &Ext::None, now, srtt, new: true, flags: Flags::ACK });
+        assert_eq!(bbr.min_rtt.get(), Some(srtt));
+        bbr.min_rtt.update(Time::from_ms(52), Time::from_ms(92));
+        assert_eq!(bbr.min_rtt.get(), Some(srtt));
     }
 
     /// Draft, 4.2.2, with Linux's limits (`bbr_tso_segs_goal`). By hand with segments of 1448 bytes:
