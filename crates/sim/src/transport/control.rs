@@ -264,6 +264,13 @@ pub trait Control: Send {
     fn samples_rate(&self) -> bool {
         false
     }
+    /// Whether Linux paces it: the gap after a packet is fixed when it leaves, and one that leaves
+    /// late makes up for up to half of the next (`tcp_update_skb_after_send`). Else a changed pace
+    /// counts at once, from the last packet on.
+    #[inline]
+    fn linux_paces(&self) -> bool {
+        false
+    }
     /// Whether it hears of each segment that is marked lost, and of losses that were none.
     #[inline]
     fn hears_losses(&self) -> bool {

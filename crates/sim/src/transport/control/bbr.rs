@@ -340,6 +340,10 @@ impl Control for Bbr {
         true
     }
 
+    fn linux_paces(&self) -> bool {
+        true
+    }
+
     fn keeps_window(&self) -> bool {
         true
     }

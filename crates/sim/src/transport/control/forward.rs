@@ -11,6 +11,7 @@ macro_rules! passed_on {
             mut on_spared(segments: u32);
             ref gap() -> Option<Time>;
             ref samples_rate() -> bool;
+            ref linux_paces() -> bool;
             ref hears_losses() -> bool;
             ref holds_back() -> bool;
             ref keeps_window() -> bool;

@@ -221,14 +221,14 @@ impl<C: Control + Payloads> Sender<C> {
         }
     }
 
-    /// Whether the gap after a packet is fixed when it leaves, as in Linux.
+    /// Whether the pace is kept as Linux keeps it ([`Control::linux_paces`]).
     #[inline]
     fn paces_as_linux(&self, ctx: &Ctx<'_>) -> bool {
-        self.control.samples_rate() && ctx.class.tcp.timer_rule.of_linux()
+        self.control.linux_paces() && ctx.class.tcp.timer_rule.of_linux()
     }
 
     /// Whether the pace lets a packet go now; if not, an event is pending for
-    /// when it will. A changed pace counts at once, from the last packet on; in Linux from the next.
+    /// when it will.
     #[inline]
     fn pace_allows(&mut self, address: &Address, ctx: &mut Ctx<'_>) -> bool {
         let Some(gap) = self.control.gap() else { return true };
@@ -248,8 +248,7 @@ impl<C: Control + Payloads> Sender<C> {
         false
     }
 
-    /// A packet leaves; one that left before its time (a repair) delays the next. In Linux one that
-    /// leaves late makes up for up to half of the next gap (`tcp_update_skb_after_send`).
+    /// A packet leaves; one that left before its time (a repair) delays the next.
     #[inline]
     fn note_pace(&mut self, ctx: &Ctx<'_>) {
         let now = ctx.net.now;
