@@ -49,7 +49,7 @@ def test_who_observes_without_a_file_gets_one(lab):
     text, _ = process.communicate(timeout=120)
     assert process.returncode == 0
     assert "would have been refused; nobody was" in text
-    assert 'suggested: law = { law = "tide" }, capacity = ' in text
+    assert 'suggested: at wan: law = { law = "tide" }, capacity = ' in text
     written = lab.folder / "gate-wan.toml"
     assert f"written: {written}" in text
     capacity = text.split('capacity = "')[1].split("Mbit")[0]
@@ -64,7 +64,7 @@ def test_an_idle_link_tells_no_rate_and_the_time_ends_it_too(lab):
     process = observe(lab, "--for", "4s")
     text, _ = process.communicate(timeout=120)
     assert process.returncode == 0
-    assert "link      full 0 % of the time" in text
+    assert "full 0 % of the time" in text
     assert "close-probe" in text
     assert (lab.folder / "gate-wan.toml").exists()
 

@@ -99,6 +99,29 @@ pub enum Quic {
     Admit,
 }
 
+/// Which way the packets go that a gate controls, seen from the users.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Direction {
+    /// To the users: what leaves by the inner interface, or by an ifb.
+    Down,
+    /// From the users: what leaves by the outer interface.
+    Up,
+}
+
+impl Direction {
+    /// As the table of a file and the status name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Direction::Down => "down",
+            Direction::Up => "up",
+        }
+    }
+
+    fn named(name: &str) -> Direction {
+        if name == Direction::Up.name() { Direction::Up } else { Direction::Down }
+    }
+}
+
 /// A network whose sessions are never refused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -195,7 +218,7 @@ keys! {
     flood: Limits = { Limits::default() } "When the alarm of a flood is raised, see below";
     log: Option<PathBuf> = none "A line of JSON for each epoch; default none";
     metrics: Option<String> = none "Address where metrics are served; `\"\"`: nowhere; default 127.0.0.1:9477, or nowhere if that is taken";
-    socket: Option<PathBuf> = none "Where the status is asked for, and orders are given; default /run/tidegate/gate-INTERFACE.sock" + "Gates of one process may share it.";
+    socket: Option<PathBuf> = none "Where the status is asked for, and orders are given; default /run/tidegate/gate-INTERFACE.sock, of two directions gate-DOWN+UP.sock" + "Gates of one process may share it.";
     hook: Option<Hook> = none "Where the programs are attached; default `tcx` where the kernel has it (Linux 6.6), else `clsact`";
     priority: u32 = 7700 [1 to 65535] "At `clsact`: priority of the filter" + "At `tcx` it has no meaning: the programs come first.";
 }
@@ -248,8 +271,10 @@ pub struct Dqm {
 /// A checked configuration: the file, and what follows from it.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// The file as it is written.
+    /// The file as it is written; of a file for two directions, what holds for this one.
     pub file: File,
+    /// Which direction it controls, where the file says so.
+    pub direction: Option<Direction>,
     /// The law; none: nothing is refused by the number of sessions.
     pub law: Option<GateLaw>,
     /// Lifetime of unused tokens, epochs.
@@ -273,11 +298,11 @@ pub struct Config {
 }
 
 impl Config {
-    /// Reads and checks a file.
+    /// Reads and checks a file: one gate, or one for each direction that it names.
     ///
     /// # Errors
     /// It cannot be read, or is invalid: with the line and the valid values.
-    pub fn read(path: &Path) -> Result<Config, Failure> {
+    pub fn read(path: &Path) -> Result<Vec<Config>, Failure> {
         let name = path.display().to_string();
         let text = std::fs::read_to_string(path).map_err(|error| Failure::usage(&name, error))?;
         Config::parse(&text, &name)
@@ -287,10 +312,18 @@ impl Config {
     ///
     /// # Errors
     /// As [`Config::read`].
-    pub fn parse(text: &str, name: &str) -> Result<Config, Failure> {
-        let file: File = tidegate_model::read(Source { name, text })
+    pub fn parse(text: &str, name: &str) -> Result<Vec<Config>, Failure> {
+        let names = [Direction::Down, Direction::Up].map(Direction::name);
+        let files = tidegate_model::read_parts(Source { name, text }, &names, "interface")
             .map_err(|(place, what)| Failure::usage(place, what))?;
-        Check { text, name, file }.check()
+        let checked = files.into_iter().map(|(part, file)| {
+            Check { text, name, direction: part.map(Direction::named), file }.check()
+        });
+        let mut all = checked.collect::<Result<Vec<Config>, Failure>>()?;
+        if let [down, up] = &mut all[..] {
+            together(down, up).map_err(|what| Failure::usage(name, what))?;
+        }
+        Ok(all)
     }
 
     /// The packets and hashes that the law needs the program to look at.
@@ -312,6 +345,9 @@ impl Config {
 
     /// The first key that differs from `new` and needs a restart.
     pub fn fixed_difference(&self, new: &Config) -> Option<&'static str> {
+        if self.direction != new.direction {
+            return Some("the direction");
+        }
         if self.file.interface != new.file.interface {
             return Some("interface");
         }
@@ -328,21 +364,57 @@ impl Config {
     }
 }
 
+/// The two directions of one router: they answer on one socket.
+fn together(down: &mut Config, up: &mut Config) -> Result<(), String> {
+    let (inner, outer) = (&down.file.interface, &up.file.interface);
+    if inner == outer {
+        return Err(format!(
+            "[down] and [up] are both at {inner}: name the interface towards the users, or an ifb, in [down]"
+        ));
+    }
+    let both = PathBuf::from(format!("/run/tidegate/gate-{inner}+{outer}.sock"));
+    for direction in [down, up] {
+        if direction.file.socket.is_none() {
+            direction.socket.clone_from(&both);
+        }
+    }
+    Ok(())
+}
+
 struct Check<'a> {
     text: &'a str,
     name: &'a str,
+    direction: Option<Direction>,
     file: File,
 }
 
 impl Check<'_> {
     fn wrong(&self, key: &str, what: impl std::fmt::Display) -> Failure {
-        let line = self.text.lines().position(|line| {
-            let line = line.trim_start();
-            let rest = line.strip_prefix(key).map(str::trim_start);
-            rest.is_some_and(|rest| rest.starts_with('=')) || line.starts_with(&format!("[{key}]"))
-        });
+        let line = self.line(key);
         let place = line.map_or(self.name.to_owned(), |line| format!("{}:{}", self.name, line + 1));
         Failure::usage(place, format!("{key}: {what}"))
+    }
+
+    /// The line of a key: that in the table of the direction, or else the one beside it.
+    fn line(&self, key: &str) -> Option<usize> {
+        let (mut found, mut part) = (None, None);
+        for (number, line) in self.text.lines().map(str::trim_start).enumerate() {
+            if let Some(table) = line.strip_prefix('[') {
+                part = table.split([']', '.']).next();
+            }
+            let mine = self.direction.map(Direction::name) == part;
+            if part.is_some_and(|part| part == "down" || part == "up") && !mine {
+                continue;
+            }
+            let rest = line.strip_prefix(key).map(str::trim_start);
+            let table = line.trim_end().trim_end_matches(']').strip_suffix(key);
+            let here = rest.is_some_and(|rest| rest.starts_with('='))
+                || table.is_some_and(|head| head == "[" || head.ends_with('.'));
+            if here && (found.is_none() || self.direction.is_some() && mine) {
+                found = Some(number);
+            }
+        }
+        found
     }
 
     /// The law, with the defaults of a gate.
@@ -440,6 +512,7 @@ impl Check<'_> {
         let at_interface = || PathBuf::from(format!("/run/tidegate/gate-{name}.sock"));
         Ok(Config {
             file: file.clone(),
+            direction: self.direction,
             law,
             tokens_keep: if saves { 0.0 } else { file.tokens_keep },
             ends_size,

@@ -21,7 +21,8 @@ use tokio::time::{Instant, sleep_until};
 
 use super::bypass::Bypass;
 use super::claim::Claim;
-use super::config::{Config, EndsOf, Mode, Quic};
+use super::config::{Config, Direction, EndsOf, Mode, Quic};
+use super::elsewhere::Elsewhere;
 use super::ends::Ends;
 use super::epoch::{Epochs, Outcome, QueueEpoch};
 use super::hook::Hook;
@@ -94,6 +95,8 @@ struct Controller {
     /// Time between the last two looks at the interface.
     epoch_length: Duration,
     observation: Option<Observation>,
+    /// The other interfaces, for what is observed.
+    elsewhere: Elsewhere,
     epochs: Epochs,
     journal: Journal,
     board: watch::Sender<Status>,
@@ -150,6 +153,10 @@ impl Controller {
             return Err(Failure::failed(&name, "no such interface")
                 .remedy("`ip link` lists those of this network namespace"));
         };
+        if interface.ifb && self.config.looks_at_ingress() {
+            return Err(Failure::failed(&name, "this is an ifb, by which nothing comes back")
+                .remedy("set `ends_of = \"sender\"` for it"));
+        }
         if self.claim.as_ref().map(Claim::index) != Some(interface.index) {
             self.claim = Some(Claim::take(interface.index, &name)?);
         }
@@ -255,7 +262,9 @@ impl Controller {
                 "{name}: close-probe measures how many sessions end; with `ends_of = \"sender\"` the ends that it sees come before the data is delivered, and it refuses next to nobody: use `tide`"
             );
         }
-        if !placed.queue.holds_packets() {
+        if self.observation.is_some() {
+            // what follows from the queue is said at the end, with the rest of the advice
+        } else if !placed.queue.holds_packets() {
             tracing::warn!(
                 "{name} has no queue, so no packet waits or is dropped here: with `relief` nothing is ever refused; set `shape` to move the queue here"
             );
@@ -373,10 +382,7 @@ impl Controller {
         }
         self.look_at_interface()?;
         self.write_down(&outcome)?;
-        if let Some(observation) = self.observation.as_mut().filter(|_| outcome.judged) {
-            observation.epoch(&self.board.borrow(), self.epoch_length);
-        }
-        Ok(())
+        self.observe(outcome.judged)
     }
 
     /// The counts of the program, and what the queue did in the epoch; zero without an interface.
@@ -423,6 +429,8 @@ impl Controller {
         let phase = decided.map_or("", |decision| decision.phase);
         let epoch = self.board.borrow().epochs + 1;
         self.journal.write(&Line {
+            interface: self.config.file.interface.clone(),
+            direction: self.config.direction.map(Direction::name),
             at_s: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |at| at.as_secs_f64()),
             epoch,
             mode,
@@ -443,8 +451,7 @@ impl Controller {
         });
         let (config, lost) = (&self.config, self.journal.lost);
         let [received_bps, rate_bps] = self.rates_bps;
-        let left = |end: Instant| end.saturating_duration_since(Instant::now()).as_secs_f64();
-        let trial_s = self.trial.map(left);
+        let trial_s = self.trial_left();
         self.board.send_modify(|status| {
             status.attached = true;
             status.name_settings(config);
@@ -480,7 +487,11 @@ impl Controller {
     }
 
     fn try_reload(&mut self) -> Result<(), Failure> {
-        let new = Config::read(&self.path)?;
+        let mine = |new: &Config| new.direction == self.config.direction;
+        let Some(new) = Config::read(&self.path)?.into_iter().find(mine) else {
+            let what = "the file names other directions than the gate that runs";
+            return Err(Failure::usage(self.path.display(), what).remedy("restart the gate"));
+        };
         if let Some(key) = self.config.fixed_difference(&new) {
             let what = format!("{key}: a running gate cannot change this");
             return Err(Failure::usage(self.path.display(), what).remedy("restart the gate"));

@@ -12,6 +12,10 @@ use serde::Serialize;
 /// The line of one epoch.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Line {
+    /// The interface of the gate: gates may share a file.
+    pub interface: String,
+    /// `down` or `up`, where the gate's file says it.
+    pub direction: Option<&'static str>,
     /// Seconds since 1970.
     pub at_s: f64,
     /// Number of the epoch since the start.

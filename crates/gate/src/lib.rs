@@ -16,6 +16,7 @@
 //! | `link`       | interface, queue and shaper, by netlink |
 //! | `filters`    | the filters at an interface: ours and those of others |
 //! | `claim`      | one gate for an interface |
+//! | `elsewhere`  | what the other interfaces of the machine do |
 //! | `bypass`     | packets that pass the interface and not the gate |
 //! | `observe`    | what was seen, and the configuration that follows |
 //! | `orders`     | what an operator asks of a running gate |
@@ -36,6 +37,7 @@ pub mod cli;
 pub mod config;
 pub mod controller;
 pub mod doctor;
+pub mod elsewhere;
 pub mod ends;
 pub mod epoch;
 pub mod filters;

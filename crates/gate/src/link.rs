@@ -7,7 +7,7 @@ use netlink_packet_core::{
     DefaultNla, NLM_F_ACK, NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL, NLM_F_REPLACE,
 };
 use netlink_packet_route::RouteNetlinkMessage;
-use netlink_packet_route::link::{LinkAttribute, LinkLayerType, LinkMessage};
+use netlink_packet_route::link::{InfoKind, LinkAttribute, LinkInfo, LinkLayerType, LinkMessage};
 use netlink_packet_route::tc::{TcAttribute, TcHandle, TcHeader, TcMessage, TcOption, TcStats2};
 use netlink_sys::protocols::NETLINK_ROUTE;
 use tidegate_core::units::Rate;
@@ -34,6 +34,8 @@ pub struct Interface {
     pub name: String,
     /// Whether its packets start with an Ethernet header.
     pub ethernet: bool,
+    /// Whether it is an ifb: packets that came in elsewhere leave by it, and none come in.
+    pub ifb: bool,
     /// Largest IP packet, bytes.
     pub mtu: u32,
     /// Bytes that left by it.
@@ -163,18 +165,36 @@ impl Netlink {
 
     /// The queues and hooks of an interface, each with its parent.
     fn disciplines(&mut self, index: i32) -> io::Result<Vec<(u32, Queue)>> {
+        let all = self.all_disciplines(index)?;
+        let here = |(at, parent, queue)| (at == index).then_some((parent, queue));
+        Ok(all.into_iter().filter_map(here).collect())
+    }
+
+    /// Those of all interfaces: the number of the interface, the parent, the queue. The kernel may
+    /// leave out others than the one that is asked about; 0: all.
+    fn all_disciplines(&mut self, index: i32) -> io::Result<Vec<(i32, u32, Queue)>> {
         let message = TcMessage::with_index(index);
         let answers =
             self.kernel.ask(RouteNetlinkMessage::GetQueueDiscipline(message), NLM_F_DUMP)?;
         Ok(answers
             .into_iter()
             .filter_map(|answer| match answer {
-                RouteNetlinkMessage::NewQueueDiscipline(tc) if tc.header.index == index => {
-                    Some((tc.header.parent.into(), queue(&tc)))
+                RouteNetlinkMessage::NewQueueDiscipline(tc) => {
+                    Some((tc.header.index, tc.header.parent.into(), queue(&tc)))
                 }
                 _ => None,
             })
             .collect())
+    }
+
+    /// The root queues of all interfaces, each with the number of its interface.
+    ///
+    /// # Errors
+    /// The kernel does not answer.
+    pub fn queues(&mut self) -> io::Result<Vec<(i32, Queue)>> {
+        let all = self.all_disciplines(0)?;
+        let root = |(at, parent, queue)| (parent == ROOT).then_some((at, queue));
+        Ok(all.into_iter().filter_map(root).collect())
     }
 
     /// The root queue of an interface; none: it is gone.
@@ -266,6 +286,7 @@ fn interface(link: &LinkMessage) -> Interface {
             link.header.link_layer_type,
             LinkLayerType::Ether | LinkLayerType::Loopback
         ),
+        ifb: false,
         mtu: 1500,
         sent: Traffic::default(),
         received: Traffic::default(),
@@ -274,6 +295,9 @@ fn interface(link: &LinkMessage) -> Interface {
         match attribute {
             LinkAttribute::IfName(name) => found.name.clone_from(name),
             LinkAttribute::Mtu(mtu) => found.mtu = *mtu,
+            LinkAttribute::LinkInfo(parts) => {
+                found.ifb = parts.contains(&LinkInfo::Kind(InfoKind::Ifb));
+            }
             LinkAttribute::Stats64(stats) => {
                 found.sent = Traffic { packets: stats.tx_packets, bytes: stats.tx_bytes };
                 found.received = Traffic { packets: stats.rx_packets, bytes: stats.rx_bytes };

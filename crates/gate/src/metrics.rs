@@ -37,7 +37,8 @@ impl Collector for Gates {
             let mut family = to.encode_descriptor(name, help, None, kind)?;
             for (interface, status) in &all {
                 for (fate, number) in numbers(status) {
-                    let labels = [("interface", *interface), ("fate", fate.as_str())];
+                    let mut labels = labels(interface, status);
+                    labels.push(("fate", fate.as_str()));
                     ConstCounter::new(*number).encode(family.encode_family(&labels)?)?;
                 }
             }
@@ -46,7 +47,7 @@ impl Collector for Gates {
             let kind = ConstCounter::new(0u64).metric_type();
             let mut family = to.encode_descriptor(name, help, None, kind)?;
             for (interface, status) in &all {
-                let labels = [("interface", *interface)];
+                let labels = labels(interface, status);
                 ConstCounter::new(number(status)).encode(family.encode_family(&labels)?)?;
             }
         }
@@ -54,12 +55,21 @@ impl Collector for Gates {
             let kind = ConstGauge::new(0.0f64).metric_type();
             let mut family = to.encode_descriptor(name, help, None, kind)?;
             for (interface, status) in &all {
-                let labels = [("interface", *interface)];
+                let labels = labels(interface, status);
                 ConstGauge::new(number(status)).encode(family.encode_family(&labels)?)?;
             }
         }
         Ok(())
     }
+}
+
+/// The labels of a gate: its interface, and its direction where the file says it.
+fn labels<'a>(interface: &'a str, status: &'a Status) -> Vec<(&'static str, &'a str)> {
+    let mut labels = vec![("interface", interface)];
+    if !status.direction.is_empty() {
+        labels.push(("direction", &status.direction));
+    }
+    labels
 }
 
 type ByFate = fn(&Status) -> &Vec<(String, u64)>;

@@ -12,7 +12,7 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixListener;
 use tokio::sync::{mpsc, oneshot, watch};
 
-use super::config::Config;
+use super::config::{Config, Direction};
 use super::epoch::QueueEpoch;
 use super::orders::Order;
 use super::shared::{Fate, Tally};
@@ -23,6 +23,9 @@ use tidegate_common::fail::Failure;
 pub struct Status {
     /// Interface whose outgoing packets are controlled.
     pub interface: String,
+    /// `down` or `up`, where the gate's file says it; else empty.
+    #[serde(default)]
+    pub direction: String,
     /// Whether the programs are attached.
     pub attached: bool,
     /// Where: `tcx` or `clsact`; empty: they were not attached yet.
@@ -120,6 +123,7 @@ impl Status {
     /// Says what the gate's file names: interface, mode and law.
     pub(crate) fn name_settings(&mut self, config: &Config) {
         self.interface.clone_from(&config.file.interface);
+        config.direction.map_or("", Direction::name).clone_into(&mut self.direction);
         config.file.mode.name().clone_into(&mut self.mode);
         config.law.as_ref().map_or("none", |law| law.name()).clone_into(&mut self.law);
         self.link_bps = config.capacity.map_or(0.0, |rate| rate.bps() as f64);
@@ -308,8 +312,12 @@ pub fn lines(status: &Status) -> String {
     } else {
         "NOT ATTACHED".to_owned()
     };
+    let direction = match status.direction.as_str() {
+        "" => String::new(),
+        direction => format!(" ({direction})"),
+    };
     let mut text = format!(
-        "{} {}{trial} {attached}{}\n  {} {}: {}\n  last epoch   {} came, {} admitted, {} ended, {} broke off, {} packets lost\n  since start  {} came, {} admitted, {} refused, {} would have been, {} never refused\n  queue        {}, {} packets wait\n  not seen     {:.1} % of the bytes\n",
+        "{}{direction} {}{trial} {attached}{}\n  {} {}: {}\n  last epoch   {} came, {} admitted, {} ended, {} broke off, {} packets lost\n  since start  {} came, {} admitted, {} refused, {} would have been, {} never refused\n  queue        {}, {} packets wait\n  not seen     {:.1} % of the bytes\n",
         status.interface,
         status.mode,
         if status.alarm { ", ALARM: admitted sessions do not end, nothing is refused" } else { "" },

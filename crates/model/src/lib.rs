@@ -82,6 +82,28 @@ pub fn read<T: DeserializeOwned>(source: Source<'_>) -> Result<T, (String, Strin
     }
 }
 
+/// The same of a file in which each of these tables may stand for a document: it has the keys of
+/// the table, and those beside the tables that it does not name. Without such a table the file is
+/// one document. Returns each with its name.
+///
+/// # Errors
+/// As of [`read`]; or such a table is none, or a key beside them is one of `own`, which each has
+/// to have for itself.
+pub fn read_parts<T: DeserializeOwned>(
+    source: Source<'_>,
+    names: &[&'static str],
+    own: &str,
+) -> Result<Vec<(Option<&'static str>, T)>, (String, String)> {
+    let tree = tree::parse(source, &[]).map_err(|report| report.first(source.name))?;
+    let wrong = |problem| Report::new(vec![problem], &tree.texts).first(source.name);
+    let parts = tree.root.parts(names, own).map_err(wrong)?;
+    let decoded = parts.into_iter().map(|(name, node)| match node.decode_all(1) {
+        (Some(value), problems) if problems.is_empty() => Ok((name, value)),
+        (_, problems) => Err(Report::new(problems, &tree.texts).first(source.name)),
+    });
+    decoded.collect()
+}
+
 /// The effective scenario: a document with all settings applied and all
 /// defaults spelled out, which loads to the same [`Scenario`]. It is one
 /// scenario: variants are left out.

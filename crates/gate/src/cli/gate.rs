@@ -4,24 +4,25 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use tidegate_common::fail::Failure;
+use tidegate_common::fail::{At, Failure};
 use tidegate_common::output;
 use tidegate_core::units::{Rate, Time};
 
 use super::status::SOCKETS;
-use crate::config::Config;
+use crate::config::{Config, Direction};
 use crate::controller;
+use crate::link::Netlink;
 use crate::observe::Plan;
 use crate::orders::{Order, give};
 
-/// Control the sessions that leave by an interface, until interrupted
+/// Control the sessions of a router, in one direction or both, until interrupted
 ///
 /// SIGHUP reloads the file. SIGTERM and SIGINT end the gate and remove its
 /// programs and its shaper. If the gate stops working, everything passes.
 #[derive(Args, Debug)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct Gate {
-    /// The configuration of the gate (TOML); repeatable: a gate at each of several interfaces
+    /// The configuration of the gate (TOML), for one direction or for both; repeatable
     #[arg(long, value_name = "FILE", default_value = "/etc/tidegate/gate.toml")]
     config: Vec<PathBuf>,
     /// Check the files and exit
@@ -41,19 +42,32 @@ enum Command {
     Revert(Running),
 }
 
-/// Watch an interface without a file: nothing is refused; suggests a configuration and writes it
+/// Watch without a file: nothing is refused; suggests a configuration and writes it
 #[derive(Args, Debug)]
+#[command(group(clap::ArgGroup::new("where").args(["interface", "down", "up"]).required(true).multiple(true)))]
 struct Observe {
-    /// The interface that leads to the congested link
-    #[arg(value_name = "INTERFACE")]
-    interface: String,
-    /// Rate of the link, if it is known
-    #[arg(long, value_name = "RATE")]
+    /// One interface; it holds back what leaves by it
+    #[arg(value_name = "INTERFACE", conflicts_with_all = ["down", "up"])]
+    interface: Option<String>,
+    /// Rate of the link for what leaves by INTERFACE, if it is known
+    #[arg(long, value_name = "RATE", requires = "interface")]
     rate: Option<Rate>,
+    /// The inner interface, towards the users, or an ifb: their downloads leave by it
+    #[arg(long, value_name = "INTERFACE")]
+    down: Option<String>,
+    /// Rate of the link for downloads, if it is known
+    #[arg(long, value_name = "RATE", requires = "down")]
+    down_rate: Option<Rate>,
+    /// The outer interface, towards the provider: uploads leave by it
+    #[arg(long, value_name = "INTERFACE")]
+    up: Option<String>,
+    /// Rate of the link for uploads, if it is known
+    #[arg(long, value_name = "RATE", requires = "up")]
+    up_rate: Option<Rate>,
     /// How long to watch; default: until interrupted
     #[arg(long = "for", value_name = "TIME", value_parser = time)]
     length: Option<Time>,
-    /// The file to write; default: gate-INTERFACE.toml. An existing file is not replaced
+    /// The file to write; default: gate-INTERFACE.toml, or gate.toml with --down or --up. An existing file is not replaced
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Socket of the status; default: one in /run/tidegate
@@ -106,9 +120,13 @@ impl Gate {
             return controller::run(&self.config);
         }
         for file in &self.config {
-            let config = Config::read(file)?;
-            let (place, interface) = (file.display(), config.file.interface);
-            output::say(&format!("{place}: valid, for interface {interface}\n"));
+            let configs = Config::read(file)?;
+            let all = configs.iter().map(|config| match config.direction {
+                Some(direction) => format!("{} {}", direction.name(), config.file.interface),
+                None => config.file.interface.clone(),
+            });
+            let (place, all) = (file.display(), all.collect::<Vec<_>>().join(", "));
+            output::say(&format!("{place}: valid, for interface {all}\n"));
         }
         Ok(())
     }
@@ -116,23 +134,58 @@ impl Gate {
 
 impl Observe {
     fn run(self) -> Result<(), Failure> {
-        let file = self.out.unwrap_or_else(|| format!("gate-{}.toml", self.interface).into());
+        let file = self.out.clone().unwrap_or_else(|| match &self.interface {
+            Some(interface) => format!("gate-{interface}.toml").into(),
+            None => "gate.toml".into(),
+        });
         if file.exists() {
             return Err(Failure::usage(file.display(), "this file exists")
                 .remedy("name another: --out FILE"));
         }
-        let law = match self.rate {
-            Some(rate) => format!("law = {{ law = 'tide' }}\ncapacity = '{rate}'\n"),
-            None => "law = { law = 'close-probe', relief = true }\n".to_owned(),
-        };
-        let interface = self.interface.replace(['\'', '\n'], "");
-        let text = format!("interface = '{interface}'\n{law}");
-        let mut config = Config::parse(&text, "gate observe")?;
-        if let Some(socket) = self.socket {
-            config.socket = socket;
+        controller::observe(self.directions(&file)?)
+    }
+
+    /// The interfaces to watch, each with its direction and the rate of its link.
+    fn wanted(&self) -> Vec<(&str, Option<Direction>, Option<Rate>)> {
+        let down = (self.down.as_deref(), Some(Direction::Down), self.down_rate);
+        let up = (self.up.as_deref(), Some(Direction::Up), self.up_rate);
+        let one = (self.interface.as_deref(), None, self.rate);
+        let all = [down, up, one].into_iter();
+        all.filter_map(|(name, direction, rate)| Some((name?, direction, rate))).collect()
+    }
+
+    fn directions(&self, file: &Path) -> Result<Vec<(Config, Plan)>, Failure> {
+        let mut netlink = Netlink::open().at("netlink")?;
+        let wanted = self.wanted();
+        let (mut text, mut plans) = (String::new(), Vec::new());
+        for (name, direction, rate) in &wanted {
+            let one_way = netlink.interface(name).at(name)?.is_some_and(|there| there.ifb);
+            if let Some(direction) = direction {
+                text += &format!("[{}]\n", direction.name());
+            }
+            text += &format!("interface = '{}'\n", name.replace(['\'', '\n'], ""));
+            text += &match rate {
+                Some(rate) => format!("law = {{ law = 'tide' }}\ncapacity = '{rate}'\n"),
+                None => "law = { law = 'close-probe', relief = true }\n".to_owned(),
+            };
+            if one_way {
+                text += "ends_of = 'sender'\n";
+            }
+            let partner = wanted.iter().map(|other| other.0).find(|other| other != name);
+            plans.push(Plan {
+                rate: *rate,
+                direction: *direction,
+                partner: partner.map(str::to_owned),
+                one_way,
+                length: self.length.map(duration),
+                file: file.to_owned(),
+            });
         }
-        let length = self.length.map(duration);
-        controller::observe(config, Plan { rate: self.rate, length, file })
+        let mut configs = Config::parse(&text, "gate observe")?;
+        if let Some(socket) = &self.socket {
+            configs.iter_mut().for_each(|config| config.socket.clone_from(socket));
+        }
+        Ok(configs.into_iter().zip(plans).collect())
     }
 }
 

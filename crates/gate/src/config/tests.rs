@@ -3,7 +3,7 @@
 use super::*;
 
 fn parsed(text: &str) -> Result<Config, Failure> {
-    Config::parse(text, "gate.toml")
+    Config::parse(text, "gate.toml").map(|mut all| all.remove(0))
 }
 
 fn refusal(text: &str) -> String {
@@ -159,4 +159,65 @@ fn only_some_keys_need_a_new_start() {
     assert_eq!(one.fixed_difference(&mode), None);
     let hook = "interface = 'a'\nhook = 'clsact'\nlaw = { law = 'none' }";
     assert_eq!(one.fixed_difference(&parsed(hook).expect("it is right")), Some("hook"));
+}
+
+// Of a router: what stands beside the two tables holds for both, and each says what is its own.
+#[test]
+fn a_file_may_name_both_directions() {
+    let text = "mode = 'enforce'\nlaw = { law = 'tide' }\n\n[down]\ninterface = 'lan0'\n\
+                capacity = '50Mbit'\n\n[up]\ninterface = 'wan0'\nshape = '9.5Mbit'\nmode = 'observe'\n";
+    let all = Config::parse(text, "gate.toml").expect("it is right");
+    let found: Vec<_> = all
+        .iter()
+        .map(|config| {
+            let rate = config.capacity.map(|rate| rate.bps());
+            (config.file.interface.as_str(), config.direction, config.file.mode, rate)
+        })
+        .collect();
+    assert_eq!(
+        found,
+        [
+            ("lan0", Some(Direction::Down), Mode::Enforce, Some(50_000_000)),
+            ("wan0", Some(Direction::Up), Mode::Observe, Some(9_500_000))
+        ]
+    );
+    assert!(all[0].shape.is_none() && all[1].shape.is_some());
+    let socket = PathBuf::from("/run/tidegate/gate-lan0+wan0.sock");
+    assert!(all.iter().all(|config| config.socket == socket), "one order is for both");
+    let one = Config::parse("law = { law = 'none' }\n[down]\ninterface = 'lan0'\n", "gate.toml");
+    let one = one.expect("it is right");
+    assert_eq!(one[0].socket, PathBuf::from("/run/tidegate/gate-lan0.sock"));
+    assert_eq!((one.len(), one[0].direction), (1, Some(Direction::Down)));
+    assert_eq!(one[0].fixed_difference(&all[0]), Some("socket"));
+    assert_eq!(one[0].fixed_difference(&all[1]), Some("the direction"));
+}
+
+#[test]
+fn what_is_wrong_in_a_direction_is_named_with_its_line() {
+    let law = "law = { law = 'none' }\n";
+    for (tail, expected) in [
+        ("[down]\n", "gate.toml:2: the key `interface` is missing"),
+        (
+            "interface = 'wan0'\n[up]\n",
+            "gate.toml:2: `interface`: this stands beside [down] and [up], which each have their own",
+        ),
+        ("down = 'lan0'\n", "gate.toml:2: `down`: not a table: write [down]"),
+        ("[up]\ninterface = 'wan0'\nsheip = '1Mbit'\n", "gate.toml:4: unknown key `sheip`"),
+        (
+            "[down]\ninterface = 'lan0'\n[up]\ninterface = 'wan0'\nlaw = { law = 'tide' }\n",
+            "gate.toml:6: law: tide needs the link's rate",
+        ),
+        (
+            "metrics = 'here'\n[down]\ninterface = 'lan0'\n",
+            "gate.toml:2: metrics: `here` is no address",
+        ),
+        (
+            "[down]\ninterface = 'wan0'\n[up]\ninterface = 'wan0'\n",
+            "[down] and [up] are both at wan0",
+        ),
+        ("[left]\ninterface = 'wan0'\n", "unknown key `left`"),
+    ] {
+        let found = refusal(&format!("{law}{tail}"));
+        assert!(found.contains(expected), "{tail}: {found}");
+    }
 }

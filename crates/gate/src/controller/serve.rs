@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::fs::OpenOptions;
+use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use tidegate_common::fail::{At, Failure};
+use tidegate_common::output;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{mpsc, watch};
 use tokio::task::LocalSet;
@@ -14,7 +17,8 @@ use super::{Controller, epochs};
 use crate::config::Config;
 use crate::journal::Journal;
 use crate::link::Netlink;
-use crate::observe::{Observation, Plan};
+use crate::elsewhere::Elsewhere;
+use crate::observe::{self, Observation, Plan};
 use crate::status::{Asked, Member, Socket, Status};
 use crate::{metrics, privileges, program, service};
 
@@ -24,20 +28,46 @@ use crate::{metrics, privileges, program, service};
 /// One cannot start: the file, the interface, the kernel. Later errors are reported, and the gates
 /// go on.
 pub fn run(paths: &[PathBuf]) -> Result<(), Failure> {
-    let read = |path: &PathBuf| Ok((Config::read(path)?, path.clone(), None));
-    block_on(serve(paths.iter().map(read).collect::<Result<_, Failure>>()?))
+    let mut gates = Vec::new();
+    for path in paths {
+        gates.extend(Config::read(path)?.into_iter().map(|config| (config, path.clone(), None)));
+    }
+    block_on(serve(gates)).map(|_| ())
 }
 
 /// Runs a gate that refuses nothing, then writes what it suggests to the file of the plan.
 ///
 /// # Errors
 /// It cannot start, or the file cannot be written.
-pub fn observe(config: Config, plan: Plan) -> Result<(), Failure> {
-    let path = plan.file.clone();
-    block_on(serve(vec![(config, path, Some(Observation::new(plan)))]))
+pub fn observe(wanted: Vec<(Config, Plan)>) -> Result<(), Failure> {
+    let gate = |(config, plan): (Config, Plan)| {
+        (config, plan.file.clone(), Some(Observation::new(plan)))
+    };
+    conclude(&block_on(serve(wanted.into_iter().map(gate).collect()))?)
 }
 
-fn block_on(gates: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
+/// Prints what was observed, and writes the configuration that is suggested.
+fn conclude(seen: &[Observation]) -> Result<(), Failure> {
+    seen.iter().for_each(|one| output::say(&one.summary()));
+    let Some(first) = seen.first() else { return Ok(()) };
+    let path = &first.plan.file;
+    let place = path.display();
+    if !seen.iter().all(Observation::saw_something) {
+        return Err(Failure::failed(place, "not written: nothing was observed")
+            .remedy("watch for longer"));
+    }
+    output::say(&observe::suggestions(seen));
+    let open = OpenOptions::new().write(true).create_new(true).open(path);
+    open.and_then(|mut file| file.write_all(observe::file(seen).as_bytes())).at(&place)?;
+    output::say(&format!(
+        "written: {place}\n  run it: tidegated gate --config {place}\n  then try refusals: tidegated gate enforce --for 10min\n"
+    ));
+    Ok(())
+}
+
+fn block_on(
+    gates: impl Future<Output = Result<Vec<Observation>, Failure>>,
+) -> Result<Vec<Observation>, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.at("tokio")?.block_on(gates)
 }
@@ -45,8 +75,9 @@ fn block_on(gates: impl Future<Output = Result<(), Failure>>) -> Result<(), Fail
 /// What a gate starts from: its settings, its file, and what it observes where it has none.
 type GateFile = (Config, PathBuf, Option<Observation>);
 
-/// Places all gates, then runs them side by side. If one cannot be placed, none is.
-async fn serve(wanted: Vec<GateFile>) -> Result<(), Failure> {
+/// Places all gates, then runs them side by side; what was observed. If one cannot be placed, none
+/// is.
+async fn serve(wanted: Vec<GateFile>) -> Result<Vec<Observation>, Failure> {
     program::quiet();
     // files that name the same socket share it
     let mut sockets: BTreeMap<PathBuf, (Socket, Vec<Member>)> = BTreeMap::new();
@@ -81,10 +112,11 @@ async fn serve(wanted: Vec<GateFile>) -> Result<(), Failure> {
     let running: Vec<_> = gates.into_iter().map(|gate| together.spawn_local(gate.keep())).collect();
     together
         .run_until(async {
+            let mut seen = Vec::new();
             for gate in running {
-                gate.await.at("gate")??;
+                seen.extend(gate.await.at("gate")?);
             }
-            Ok(())
+            Ok(seen)
         })
         .await
 }
@@ -131,6 +163,7 @@ impl Gate {
             rates_bps: [0.0; 2],
             epoch_length: Duration::ZERO,
             observation,
+            elsewhere: Elsewhere::default(),
             board,
         };
         controller.begin()?;
@@ -144,10 +177,11 @@ impl Gate {
         (*metrics, file.metrics.is_some(), file.interface.clone(), self.seen.clone())
     }
 
-    async fn keep(mut self) -> Result<(), Failure> {
+    /// Runs until it is ended; what it has observed.
+    async fn keep(mut self) -> Option<Observation> {
         self.controller.keep(self.signals, &mut self.inbox).await;
         service::stopping();
         self.controller.leave();
-        self.controller.conclude()
+        self.controller.observation.take()
     }
 }

@@ -87,6 +87,20 @@ impl Controller {
         Ok(())
     }
 
+    /// Adds the epoch to what is observed, where something is.
+    pub(super) fn observe(&mut self, judged: bool) -> Result<(), Failure> {
+        let (Some(observation), Some(placed)) = (&mut self.observation, &self.placed) else {
+            return Ok(());
+        };
+        let index = placed.interface.index;
+        let others = self.elsewhere.epoch(&mut self.netlink, index);
+        let others = others.at(&self.config.file.interface)?;
+        if judged {
+            observation.epoch(&self.board.borrow(), self.epoch_length, &others);
+        }
+        Ok(())
+    }
+
     /// Names what decides before the gate on that side, if there is such a thing: a program at tcx,
     /// which comes before all filters, or a filter.
     fn first_of_others(&mut self, index: i32, side: Side) -> Result<String, Failure> {

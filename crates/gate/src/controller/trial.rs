@@ -1,9 +1,6 @@
-//! Orders of an operator: refusals for a while, and what was observed.
+//! Orders of an operator: refusals for a while.
 
-use std::fs::OpenOptions;
-use std::io::Write;
-
-use tidegate_common::fail::{At, Failure};
+use tidegate_common::fail::Failure;
 use tidegate_common::output;
 use tokio::time::Instant;
 
@@ -12,8 +9,24 @@ use crate::config::Mode;
 use crate::orders::Order;
 
 impl Controller {
-    /// Does what an operator asks for; what to answer.
+    /// Does what an operator asks for; what to answer. Who then asks for the status finds it done.
     pub(super) fn follow_order(&mut self, order: Order) -> Result<String, Failure> {
+        let done = self.try_order(order);
+        let (mode, left) = (self.config.file.mode.name(), self.trial_left());
+        self.board.send_modify(|status| {
+            mode.clone_into(&mut status.mode);
+            status.trial_s = left;
+        });
+        done
+    }
+
+    /// Seconds until a trial ends by itself.
+    pub(super) fn trial_left(&self) -> Option<f64> {
+        let left = |end: Instant| end.saturating_duration_since(Instant::now()).as_secs_f64();
+        self.trial.map(left)
+    }
+
+    fn try_order(&mut self, order: Order) -> Result<String, Failure> {
         let name = self.config.file.interface.clone();
         let refused = |what: &str| Err(Failure::failed(&name, what));
         match order {
@@ -72,24 +85,5 @@ impl Controller {
         if let Some(observation) = &self.observation {
             output::say(&observation.summary());
         }
-    }
-
-    /// Prints what was observed, and writes the configuration that is suggested.
-    pub(super) fn conclude(&self) -> Result<(), Failure> {
-        let Some(observation) = &self.observation else { return Ok(()) };
-        output::say(&observation.summary());
-        if !observation.saw_something() {
-            return Err(Failure::failed(&self.config.file.interface, "nothing was observed")
-                .remedy("watch for longer"));
-        }
-        output::say(&observation.suggestion());
-        let path = &observation.plan.file;
-        let place = path.display();
-        let open = OpenOptions::new().write(true).create_new(true).open(path);
-        open.and_then(|mut file| file.write_all(observation.config().as_bytes())).at(&place)?;
-        output::say(&format!(
-            "written: {place}\n  run it: tidegated gate --config {place}\n  then try refusals: tidegated gate enforce --for 10min\n"
-        ));
-        Ok(())
     }
 }

@@ -76,6 +76,41 @@ impl Node {
         }
     }
 
+    /// The documents that the tables of these names stand for; without one, the whole.
+    pub fn parts(
+        &self,
+        names: &[&'static str],
+        own: &str,
+    ) -> Result<Vec<(Option<&'static str>, Node)>, Problem> {
+        let whole = self.table().cloned().unwrap_or_default();
+        let mut beside = whole.clone();
+        beside.entries.retain(|entry| !names.contains(&entry.key.as_str()));
+        if beside.entries.len() == whole.entries.len() {
+            return Ok(vec![(None, self.clone())]);
+        }
+        let tables = names.iter().map(|name| format!("[{name}]")).collect::<Vec<_>>().join(" and ");
+        let refuse = |what: String, help: String, at: &Entry| {
+            Err(Problem { what, help, place: Some(at.place.clone()) })
+        };
+        if let Some(entry) = beside.get(own) {
+            let what = format!("`{own}`: this stands beside {tables}, which each have their own");
+            return refuse(what, format!("write it into {tables}"), entry);
+        }
+        let mut parts = Vec::new();
+        for name in names {
+            let Some(part) = whole.get(name) else { continue };
+            let Some(table) = part.value.table() else {
+                return refuse(format!("`{name}`: not a table"), format!("write [{name}]"), part);
+            };
+            let mut entries = table.entries.clone();
+            let left = |entry: &&Entry| table.get(&entry.key).is_none();
+            entries.extend(beside.entries.iter().filter(left).cloned());
+            let place = part.value.place.clone();
+            parts.push((Some(*name), Node { place, value: Value::Table(Table { entries }) }));
+        }
+        Ok(parts)
+    }
+
     /// Removes the innermost entry of a table on the path to a value; returns whether there is one.
     pub fn leave_out(&mut self, path: &[String]) -> bool {
         let Some((last, parents)) = path.split_last() else { return false };

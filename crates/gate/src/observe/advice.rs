@@ -1,0 +1,125 @@
+//! The law and the rate that fit what was seen, as the file of a gate.
+
+use std::fmt::Write as _;
+
+use super::{Observation, rounded};
+use crate::config::Direction;
+
+/// What is suggested for one direction.
+#[derive(Clone, PartialEq, Debug)]
+struct Advice {
+    /// Where: perhaps not where it was observed.
+    interface: String,
+    /// Keys of the file, a line each.
+    keys: String,
+    /// Why, in one sentence.
+    reason: String,
+}
+
+/// A law that refuses nobody while no packet waits.
+const RELIEF: &str = "law = { law = \"close-probe\", relief = true }\n";
+
+fn tide(key: &str, rate: impl std::fmt::Display) -> String {
+    format!("law = {{ law = \"tide\" }}\n{key} = \"{rate}\"\n")
+}
+
+impl Observation {
+    fn advice(&self) -> Advice {
+        let elsewhere = if self.plan.direction.is_none() { self.elsewhere() } else { None };
+        let mut advice = elsewhere.unwrap_or_else(|| {
+            let (keys, reason) = self.here();
+            Advice { interface: self.interface.clone(), keys, reason: reason.to_owned() }
+        });
+        if self.plan.one_way {
+            advice.keys += "ends_of = \"sender\"\n";
+        }
+        advice
+    }
+
+    /// Where the link is full in the other direction: what leaves here is not to be held back.
+    fn elsewhere(&self) -> Option<Advice> {
+        if let Some((name, beside)) = self.congested() {
+            return Some(Advice {
+                interface: name.to_owned(),
+                keys: tide("capacity", rounded(beside.full_bps)),
+                reason: format!(
+                    "the queue of {name} was full, and not that of {}; this is the largest rate that left by {name} meanwhile",
+                    self.interface
+                ),
+            });
+        }
+        if !self.load_comes_in() || self.full > 0 {
+            return None;
+        }
+        let inner = self.inner().unwrap_or("LAN");
+        let reason = format!(
+            "more comes in by {outer} than leaves, so {outer} is not full in this direction: `tidegated gate observe --down {inner} --up {outer}` observes the interface towards the users too; --down-rate is the rate of the link for downloads",
+            outer = self.interface,
+        );
+        Some(Advice { interface: self.interface.clone(), keys: RELIEF.to_owned(), reason })
+    }
+
+    /// For what leaves here.
+    fn here(&self) -> (String, &'static str) {
+        match self.plan.rate {
+            // the queue has to be moved here
+            Some(rate) if !self.queue => (
+                tide("shape", rounded(0.95 * rate.bps() as f64)),
+                "the rate given, less 5 %, so that the queue is here",
+            ),
+            Some(rate) => {
+                (tide("capacity", rate), "the rate given, for the queue of the interface")
+            }
+            None if self.full > 0 && self.queue => (
+                tide("capacity", rounded(self.leaves.peak_bps)),
+                "the largest rate that was seen while the link was full",
+            ),
+            None if !self.queue => (
+                RELIEF.to_owned(),
+                "which refuses nobody, as no packet waits here: observe again with the rate of the link",
+            ),
+            None => (
+                RELIEF.to_owned(),
+                "the link was never full here, so its rate is not known",
+            ),
+        }
+    }
+}
+
+/// The suggestions, a line for each direction.
+pub fn suggestions(seen: &[Observation]) -> String {
+    let line = |seen: &Observation| {
+        let Advice { interface, keys, reason } = seen.advice();
+        format!("suggested: at {interface}: {} ({reason})\n", keys.trim().replace('\n', ", "))
+    };
+    seen.iter().map(line).collect()
+}
+
+/// The configuration, to begin with in observe mode: of two directions, both.
+pub fn file(seen: &[Observation]) -> String {
+    let mut text = "# Written by `tidegated gate observe`.\n\
+         # \"observe\" refuses nothing. Try refusals: tidegated gate enforce --for 10min\n\
+         mode = \"observe\"\n\n\
+         # at most this share of an epoch's openers is refused\n\
+         ceiling = 0.95\n\n\
+         # SSH, BGP and NETCONF are never refused either\n\
+         never_refuse = { networks = [], ports = [] }\n"
+        .to_owned();
+    for one in seen {
+        let Advice { interface, keys, reason } = one.advice();
+        let table = match one.plan.direction {
+            Some(Direction::Down) => "\n# to the users: the inner interface\n[down]",
+            Some(Direction::Up) => "\n# from the users: the outer interface\n[up]",
+            None => "",
+        };
+        // writing to a string does not fail
+        let _ = write!(
+            text,
+            "{table}\n# {} openers were seen, the link was full {:.0} % of the time\n\
+             interface = \"{interface}\"\n# {reason}\n{keys}",
+            one.openers,
+            Observation::percent(one.full, one.epochs),
+        );
+    }
+    text
+}
