@@ -57,7 +57,9 @@ impl Elsewhere {
         let others = netlink.interfaces()?.into_iter().filter(|other| other.index != own);
         let now: BTreeMap<i32, (Interface, Queue)> = others
             .filter(|other| other.name != "lo")
-            .filter_map(|other| Some((other.index, (other.clone(), queues.get(&other.index)?.clone()))))
+            .filter_map(|other| {
+                Some((other.index, (other.clone(), queues.get(&other.index)?.clone())))
+            })
             .collect();
         let at = Instant::now();
         let Some((then, before)) = self.before.replace((at, now.clone())) else {

@@ -209,7 +209,8 @@ impl Observation {
 
     /// The interface, not observed itself, whose queue was full more often than the one here.
     fn congested(&self) -> Option<(&str, &Beside)> {
-        let others = self.beside.iter().filter(|(name, _)| Some(*name) != self.plan.partner.as_ref());
+        let others =
+            self.beside.iter().filter(|(name, _)| Some(*name) != self.plan.partner.as_ref());
         let (name, most) = others.max_by_key(|(_, beside)| beside.full)?;
         let often = most.full > self.full && 20 * most.full >= self.epochs;
         often.then_some((name.as_str(), most))

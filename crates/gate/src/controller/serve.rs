@@ -15,9 +15,9 @@ use tokio::task::LocalSet;
 
 use super::{Controller, epochs};
 use crate::config::Config;
+use crate::elsewhere::Elsewhere;
 use crate::journal::Journal;
 use crate::link::Netlink;
-use crate::elsewhere::Elsewhere;
 use crate::observe::{self, Observation, Plan};
 use crate::status::{Asked, Member, Socket, Status};
 use crate::{metrics, privileges, program, service};
@@ -40,9 +40,8 @@ pub fn run(paths: &[PathBuf]) -> Result<(), Failure> {
 /// # Errors
 /// It cannot start, or the file cannot be written.
 pub fn observe(wanted: Vec<(Config, Plan)>) -> Result<(), Failure> {
-    let gate = |(config, plan): (Config, Plan)| {
-        (config, plan.file.clone(), Some(Observation::new(plan)))
-    };
+    let gate =
+        |(config, plan): (Config, Plan)| (config, plan.file.clone(), Some(Observation::new(plan)));
     conclude(&block_on(serve(wanted.into_iter().map(gate).collect()))?)
 }
 
@@ -53,8 +52,9 @@ fn conclude(seen: &[Observation]) -> Result<(), Failure> {
     let path = &first.plan.file;
     let place = path.display();
     if !seen.iter().all(Observation::saw_something) {
-        return Err(Failure::failed(place, "not written: nothing was observed")
-            .remedy("watch for longer"));
+        return Err(
+            Failure::failed(place, "not written: nothing was observed").remedy("watch for longer")
+        );
     }
     output::say(&observe::suggestions(seen));
     let open = OpenOptions::new().write(true).create_new(true).open(path);

@@ -78,10 +78,7 @@ impl Observation {
                 RELIEF.to_owned(),
                 "which refuses nobody, as no packet waits here: observe again with the rate of the link",
             ),
-            None => (
-                RELIEF.to_owned(),
-                "the link was never full here, so its rate is not known",
-            ),
+            None => (RELIEF.to_owned(), "the link was never full here, so its rate is not known"),
         }
     }
 }

@@ -83,7 +83,10 @@ fn the_interface_whose_queue_is_full_is_named() {
         let (mut seen, status) = downloads(rate, 600_000.0);
         seen.epoch(&status, Duration::from_secs(1), &[full.clone(), idle.clone()]);
         let text = seen.summary();
-        assert!(text.contains("congested lan0: full 50 % of the time; at most 9.6Mbit/s"), "{text}");
+        assert!(
+            text.contains("congested lan0: full 50 % of the time; at most 9.6Mbit/s"),
+            "{text}"
+        );
         let written = file(std::slice::from_ref(&seen));
         let config = Config::parse(&written, "gate.toml").expect("a valid file").remove(0);
         assert_eq!(config.file.interface, "lan0");
