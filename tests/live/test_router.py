@@ -60,7 +60,9 @@ class Router(Lab):
         for where, device, last in ((self.near, name, 1), (host, "eth0", 2)):
             self.within(where, "ip", "address", "add", f"{network}.{last}/24", "dev", device)
             self.within(where, "ip", "link", "set", device, "up")
-        self.until(lambda: " UP " in self.within(self.near, "ip", "-br", "link", "show", name), "up")
+        self.until(
+            lambda: " UP " in self.within(self.near, "ip", "-br", "link", "show", name), "up"
+        )
 
     def offer(self, name: str, to: str, bps: float, seconds: float) -> "subprocess.Popen[str]":
         return self.start(name, sys.executable, "-c", SEND, to, str(bps), str(seconds))
