@@ -4,11 +4,11 @@ import json
 import re
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from conftest import PORT, ROOT, SERVER, Lab, run
 
 pytestmark = pytest.mark.live
@@ -80,7 +80,10 @@ class Router(Lab):
     def both(self, text: str) -> "subprocess.Popen[str]":
         """Start a gate with that file, which names both directions."""
         process = self.begin(text)
-        placed = lambda: [each["epochs"] > 0 for each in self.states()] == [True, True]
+
+        def placed():
+            return [each["epochs"] > 0 for each in self.states()] == [True, True]
+
         self.until(placed, "in place", process)
         return process
 
@@ -146,7 +149,10 @@ def test_one_file_controls_both_directions(router):
     assert named == [("lan0", "down"), ("wan0", "up")]
     router.config.write_text(router.config.read_text().replace("enforce", "observe"))
     gate.send_signal(1)
-    modes = lambda: [each["mode"] for each in router.states()]
+
+    def modes():
+        return [each["mode"] for each in router.states()]
+
     router.until(lambda: modes() == ["observe", "observe"], "reloaded")
     assert router.up(MANY) == MANY
     gate.terminate()
@@ -165,7 +171,11 @@ def test_each_direction_has_its_own_keys(router):
 
 def test_an_ifb_is_told_that_nothing_comes_back(router):
     made = subprocess.run(
-        ["nsenter", f"--net=/run/netns/{router.near}", *"ip link add ifb0 type ifb".split()],
+        [
+            "nsenter",
+            f"--net=/run/netns/{router.near}",
+            *["ip", "link", "add", "ifb0", "type", "ifb"],
+        ],
         capture_output=True,
         text=True,
         check=False,
@@ -219,10 +229,12 @@ def test_the_way_to_a_gate_as_the_page_shows_it(router, tmp_path):
     assert done.returncode == 0, text
     said = dict(re.findall(r"^\$ (.*)\n((?:[^$].*\n)*)", text, re.M))
     [observed] = [said[line] for line in said if "observe" in line]
-    assert "lan0 (down: to the users)" in observed and "wan0 (up: from the users)" in observed
+    assert "lan0 (down: to the users)" in observed
+    assert "wan0 (up: from the users)" in observed
     assert "written: gate.toml" in observed
     tried = next(answer for line, answer in said.items() if "enforce" in line)
-    assert "lan0: refusing for" in tried and "wan0: refusing for" in tried
+    assert "lan0: refusing for" in tried
+    assert "wan0: refusing for" in tried
     [status] = [said[line] for line in said if "status" in line]
     assert "lan0 (down) enforce attached" in status, "a confirmed trial has no end"
     assert "wan0 (up) enforce attached" in status

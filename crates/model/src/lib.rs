@@ -82,6 +82,9 @@ pub fn read<T: DeserializeOwned>(source: Source<'_>) -> Result<T, (String, Strin
     }
 }
 
+/// The documents of a file, each with the name of the table that it has, if it has one.
+pub type Parts<T> = Vec<(Option<&'static str>, T)>;
+
 /// The same of a file in which each of these tables may stand for a document: it has the keys of
 /// the table, and those beside the tables that it does not name. Without such a table the file is
 /// one document. Returns each with its name.
@@ -93,7 +96,7 @@ pub fn read_parts<T: DeserializeOwned>(
     source: Source<'_>,
     names: &[&'static str],
     own: &str,
-) -> Result<Vec<(Option<&'static str>, T)>, (String, String)> {
+) -> Result<Parts<T>, (String, String)> {
     let tree = tree::parse(source, &[]).map_err(|report| report.first(source.name))?;
     let wrong = |problem| Report::new(vec![problem], &tree.texts).first(source.name);
     let parts = tree.root.parts(names, own).map_err(wrong)?;

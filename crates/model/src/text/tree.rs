@@ -81,7 +81,7 @@ impl Node {
         &self,
         names: &[&'static str],
         own: &str,
-    ) -> Result<Vec<(Option<&'static str>, Node)>, Problem> {
+    ) -> Result<crate::Parts<Node>, Problem> {
         let whole = self.table().cloned().unwrap_or_default();
         let mut beside = whole.clone();
         beside.entries.retain(|entry| !names.contains(&entry.key.as_str()));
