@@ -41,10 +41,13 @@ impl Other {
     }
 }
 
+/// Interfaces with their queues, by their number.
+type Readings = BTreeMap<i32, (Interface, Queue)>;
+
 /// The interfaces when they were read last.
 #[derive(Debug, Default)]
 pub struct Elsewhere {
-    before: Option<(Instant, BTreeMap<i32, (Interface, Queue)>)>,
+    before: Option<(Instant, Readings)>,
 }
 
 impl Elsewhere {
@@ -55,7 +58,7 @@ impl Elsewhere {
     pub fn epoch(&mut self, netlink: &mut Netlink, own: i32) -> io::Result<Vec<Other>> {
         let queues: BTreeMap<i32, Queue> = netlink.queues()?.into_iter().collect();
         let others = netlink.interfaces()?.into_iter().filter(|other| other.index != own);
-        let now: BTreeMap<i32, (Interface, Queue)> = others
+        let now: Readings = others
             .filter(|other| other.name != "lo")
             .filter_map(|other| {
                 Some((other.index, (other.clone(), queues.get(&other.index)?.clone())))
