@@ -373,3 +373,53 @@ def test_what_the_dual_queue_refuses_is_counted_and_no_flood(lab):
     lab.until(lambda: lab.status()["connections"][1] >= 40, "counted")
     text = lab.within(lab.near, lab.program, "status", "--socket", str(lab.socket))
     assert ", 0 refused" not in text
+
+
+# kill -9, at a socket that the file puts elsewhere: `clean` knows the usual folder, and what is named.
+def test_clean_removes_the_socket_of_a_killed_gate(lab):
+    gate = lab.gate(TWO_A_SECOND)
+    gate.kill()
+    gate.wait()
+    assert lab.socket.exists()
+    asked = subprocess.run(
+        lab.command("gate", "confirm", "--socket", str(lab.socket)),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "one that was killed has left this socket" in asked.stderr
+    said = lab.within(lab.near, lab.program, "clean", "--socket", str(lab.socket))
+    assert f"removed {lab.socket}\n" in said
+    assert not lab.socket.exists()
+
+
+# Twice the interface goes and comes back under a shaper, and twice a reload loads other programs:
+# each time the kernel counts from zero. What is shown as a total never falls, and grows by what came.
+def test_totals_go_on_whatever_is_loaded_anew(lab):
+    shaped = TWO_A_SECOND.replace("enforce", "observe") + "shape = '9.5Mbit'\n"
+    gate = lab.gate(shaped)
+    totals = [0]
+
+    def grows():
+        lab.connect(MANY)
+        wanted = totals[-1] + MANY
+        lab.until(lambda: lab.status()["arrived_total"] >= wanted, "counted", gate)
+        status = lab.status()
+        totals.append(status["arrived_total"])
+        assert totals[-1] <= wanted + MANY, "SYNs that came twice"
+        assert status["sent_bytes"] < 1e9
+        assert status["drops_total"] < 1e6
+
+    grows()
+    for _ in range(2):
+        lab.within(lab.near, "ip", "link", "delete", "wan")
+        lab.until(lambda: not lab.status()["attached"], "gone", gate)
+        assert lab.status()["arrived_total"] == totals[-1]
+        lab.cable()
+        lab.until(lambda: lab.status()["attached"], "back", gate)
+        grows()
+    for ends in ("every", "cells"):
+        lab.write(shaped + f"ends = '{ends}'\n")
+        gate.send_signal(signal.SIGHUP)
+        time.sleep(1.5)
+        grows()

@@ -1,8 +1,9 @@
 //! Removes what gates that were killed have left: filters, shapers, hooks, sockets.
 
 use std::io;
+use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tidegate_common::fail::{At, Failure};
 
@@ -18,11 +19,12 @@ pub struct Cleaned {
     pub busy: Vec<String>,
 }
 
-/// Looks at all interfaces of the network namespace, or at one, and at the sockets in `folder`.
+/// Looks at all interfaces of the network namespace, or at one, at the sockets in `folder`, and at
+/// those of other places that are named.
 ///
 /// # Errors
 /// The kernel refuses, or there is no such interface.
-pub fn clean(only: Option<&str>, folder: &Path) -> Result<Cleaned, Failure> {
+pub fn clean(only: Option<&str>, folder: &Path, named: &[PathBuf]) -> Result<Cleaned, Failure> {
     let mut netlink = Netlink::open().at("netlink")?;
     let mut cleaned = Cleaned::default();
     let mut interfaces = netlink.interfaces().at("interfaces")?;
@@ -36,9 +38,10 @@ pub fn clean(only: Option<&str>, folder: &Path) -> Result<Cleaned, Failure> {
     for interface in &interfaces {
         at(&mut netlink, interface, &mut cleaned).at(&interface.name)?;
     }
-    if only.is_none() {
-        cleaned.removed.extend(stale_sockets(folder));
-    }
+    let mut sockets = in_folder(folder);
+    sockets.retain(|path| only.is_none_or(|name| is_of(path, name)));
+    sockets.extend_from_slice(named);
+    cleaned.removed.extend(stale(sockets));
     Ok(cleaned)
 }
 
@@ -68,20 +71,62 @@ fn at(netlink: &mut Netlink, interface: &Interface, cleaned: &mut Cleaned) -> io
     Ok(())
 }
 
-/// Removes the sockets on which no gate answers.
-fn stale_sockets(folder: &Path) -> Vec<String> {
+/// The sockets in a folder, in the order of their names.
+fn in_folder(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
-    let mut removed = Vec::new();
-    for path in entries.filter_map(|entry| entry.ok().map(|entry| entry.path())) {
-        let socket = path.extension().is_some_and(|ending| ending == "sock");
-        let refused = || {
-            UnixStream::connect(&path)
-                .is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
-        };
-        if socket && refused() && std::fs::remove_file(&path).is_ok() {
-            removed.push(path.display().to_string());
-        }
+    let paths = entries.filter_map(|entry| entry.ok().map(|entry| entry.path()));
+    let mut found: Vec<_> =
+        paths.filter(|path| path.extension().is_some_and(|ending| ending == "sock")).collect();
+    found.sort();
+    found
+}
+
+/// Whether a socket has the usual name of a gate at that interface, or at it and another.
+fn is_of(path: &Path, interface: &str) -> bool {
+    let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
+    let names = name.strip_prefix("gate-").unwrap_or_default();
+    names == interface || names.split('+').any(|name| name == interface)
+}
+
+/// Removes those of these sockets on which no gate answers; which they were.
+fn stale(sockets: Vec<PathBuf>) -> Vec<String> {
+    let left = |path: &PathBuf| {
+        // a file of another kind refuses too
+        let socket = std::fs::symlink_metadata(path).is_ok_and(|it| it.file_type().is_socket());
+        let refused = UnixStream::connect(path)
+            .is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused);
+        socket && refused && std::fs::remove_file(path).is_ok()
+    };
+    sockets.into_iter().filter(left).map(|path| path.display().to_string()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_socket_is_known_by_its_interfaces() {
+        let is = |path: &str, name| is_of(Path::new(path), name);
+        assert!(is("/run/tidegate/gate-wan0.sock", "wan0"));
+        assert!(is("/run/tidegate/gate-lan0+wan0.sock", "wan0"));
+        assert!(!is("/run/tidegate/gate-wan01.sock", "wan0"));
+        assert!(!is("/run/tidegate/wan0.sock", "wan0"));
     }
-    removed.sort();
-    removed
+
+    // What a gate that was killed has left refuses; one that a gate still has does not.
+    #[test]
+    fn a_socket_of_a_killed_gate_is_removed_wherever_it_is() {
+        let folder = std::env::temp_dir();
+        let [left, used, other] = ["left", "used", "file"]
+            .map(|name| folder.join(format!("tidegate-{name}-{}", std::process::id())));
+        drop(std::os::unix::net::UnixListener::bind(&left).expect("a socket"));
+        let _listens = std::os::unix::net::UnixListener::bind(&used).expect("a socket");
+        std::fs::write(&other, "mine").expect("a file");
+        let removed = stale(vec![left.clone(), used.clone(), other.clone()]);
+        assert_eq!(removed, [left.display().to_string()]);
+        assert!(!left.exists() && used.exists());
+        assert_eq!(std::fs::read_to_string(&other).expect("it stays"), "mine");
+        std::fs::remove_file(used).expect("it is there");
+        std::fs::remove_file(other).expect("it is there");
+    }
 }

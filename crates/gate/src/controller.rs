@@ -31,7 +31,7 @@ use super::link::{Interface, Netlink};
 use super::observe::Observation;
 use super::placement::{Placement, cells, counts_answers};
 use super::service;
-use super::shared::Fate;
+use super::shared::{Fate, Tally};
 use super::status::{Asked, Status};
 use tidegate_common::fail::{At, Failure};
 
@@ -77,6 +77,8 @@ struct Controller {
     path: PathBuf,
     netlink: Netlink,
     placed: Option<Placement>,
+    /// What the programs of before have counted: totals go on when others are loaded.
+    past: Tally,
     /// Whether this gate created the clsact hook.
     made_clsact: bool,
     /// The interface where programs were placed last.
@@ -172,6 +174,7 @@ impl Controller {
                     self.remove_filters(interface.index);
                 }
                 self.board.send_modify(|status| hook.name().clone_into(&mut status.hook));
+                self.keep_totals();
                 if self.placed.replace(placed).is_none() {
                     // an interface that came back counts from zero
                     self.passed_before = None;
@@ -184,6 +187,15 @@ impl Controller {
                 self.restore(&interface, makes_clsact);
                 Err(failure)
             }
+        }
+    }
+
+    /// The programs end: what they have counted is of the past. Their maps are ours until then.
+    fn keep_totals(&mut self) {
+        let Some(placed) = &self.placed else { return };
+        match placed.gate.program.tally() {
+            Ok(tally) => self.past = self.past.with(&tally),
+            Err(failure) => tracing::warn!("the totals begin anew: {failure}"),
         }
     }
 
@@ -325,6 +337,7 @@ impl Controller {
         let (good, trouble) = match self.try_renew() {
             Ok(note) => (true, note),
             Err(failure) => {
+                self.keep_totals();
                 if self.placed.take().is_some() {
                     // the next programs count from zero
                     self.epochs.recount(ends(&self.config));
@@ -418,7 +431,7 @@ impl Controller {
     /// Updates the log, the status and the metrics.
     fn write_down(&mut self, outcome: &Outcome) -> Result<(), Failure> {
         let Some(placed) = &self.placed else { return Ok(()) };
-        let (tally, queue) = (placed.gate.program.tally()?, outcome.queue);
+        let (tally, queue) = (self.past.with(&placed.gate.program.tally()?), outcome.queue);
         let connections =
             self.config.dqm.as_ref().map(|_| (tally.asked, tally.of(Fate::Connection)));
         let decided = outcome.decision;

@@ -184,8 +184,9 @@ impl Observation {
                 100.0 * self.bypassed_share
             );
         }
-        if !self.queue {
-            text += "  queue     none here: if the congested link is behind this interface, give its --rate\n";
+        let elsewhere = self.load_comes_in() || self.congested().is_some();
+        if !self.queue && self.plan.rate.is_none() && !elsewhere {
+            text += "  queue     none here: if the congested link is behind this interface, give its rate\n";
         }
         text
     }

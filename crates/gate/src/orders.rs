@@ -12,6 +12,8 @@ use std::time::Duration;
 
 use tidegate_common::fail::Failure;
 
+use super::status::unanswered;
+
 /// What a running gate can be asked for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Order {
@@ -47,18 +49,18 @@ impl FromStr for Order {
     }
 }
 
+/// How long a gate may take to obey.
+const ANSWER_WITHIN: Duration = Duration::from_secs(5);
+
 /// Gives an order to the gate at a socket; what it answers.
 ///
 /// # Errors
 /// No gate answers there, or it refuses.
 pub fn give(path: &Path, order: Order) -> Result<String, Failure> {
     let place = path.display();
-    let failed = |error: std::io::Error| {
-        Failure::failed(&place, format!("no gate answers: {error}"))
-            .remedy("start one: tidegated gate --config gate.toml")
-    };
+    let failed = |error: std::io::Error| unanswered(path, &error);
     let mut stream = UnixStream::connect(path).map_err(failed)?;
-    stream.set_read_timeout(Some(Duration::from_secs(5))).map_err(failed)?;
+    stream.set_read_timeout(Some(ANSWER_WITHIN)).map_err(failed)?;
     writeln!(stream, "{order}").and_then(|()| stream.shutdown(Shutdown::Write)).map_err(failed)?;
     let mut text = String::new();
     stream.read_to_string(&mut text).map_err(failed)?;
@@ -72,6 +74,22 @@ pub fn give(path: &Path, order: Order) -> Result<String, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    // Who is told to start a gate where one hangs starts a second, which cannot be placed.
+    #[test]
+    fn a_gate_that_hangs_is_told_apart_from_none() {
+        let path = std::env::temp_dir().join(format!("tidegate-order-{}", std::process::id()));
+        let listener = std::os::unix::net::UnixListener::bind(&path).expect("a socket");
+        let hung = give(&path, Order::Confirm).expect_err("nobody answers").to_string();
+        assert!(hung.contains("a gate is there, and does not answer"), "{hung}");
+        assert!(!hung.contains("start one"), "{hung}");
+        drop(listener);
+        let killed = give(&path, Order::Confirm).expect_err("nobody listens").to_string();
+        assert!(killed.contains("tidegated clean"), "{killed}");
+        std::fs::remove_file(&path).expect("the socket is there");
+        let none = give(&path, Order::Confirm).expect_err("there is none").to_string();
+        assert!(none.contains("start one"), "{none}");
+    }
 
     #[test]
     fn an_order_is_read_as_it_is_written() {

@@ -18,7 +18,7 @@ use super::orders::Order;
 use super::shared::{Fate, Tally};
 use tidegate_common::fail::Failure;
 
-/// The state of a gate. Totals are since the program was loaded, other counts are of the last epoch.
+/// The state of a gate. Totals are since the gate began, other counts are of the last epoch.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Status {
     /// Interface whose outgoing packets are controlled.
@@ -272,20 +272,30 @@ async fn passed(order: Order, orders: &mpsc::Sender<Asked>) -> Result<String, St
     obeyed.map_err(|failure| failure.to_string())
 }
 
+/// Why nothing came back from a socket: a gate that hangs, one that was killed, or none.
+pub(crate) fn unanswered(path: &Path, error: &io::Error) -> Failure {
+    let place = path.display();
+    match error.kind() {
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
+            Failure::failed(place, "a gate is there, and does not answer")
+                .remedy("see its log, or start it again; sessions pass once its lease is over")
+        }
+        io::ErrorKind::ConnectionRefused => {
+            Failure::failed(place, "no gate answers: one that was killed has left this socket")
+                .remedy("remove what is left: tidegated clean; then start one")
+        }
+        _ => Failure::failed(place, format!("no gate answers: {error}"))
+            .remedy("start one: tidegated gate --config gate.toml"),
+    }
+}
+
 /// Reads the status of each gate at a socket.
 ///
 /// # Errors
 /// No gate answers there.
 pub fn ask(path: &Path) -> Result<Vec<Status>, Failure> {
     let place = path.display();
-    let failed = |error: io::Error| {
-        if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) {
-            let what = "a gate is there, and has not answered for two seconds";
-            return Failure::failed(&place, what).remedy("see its log, or start it again");
-        }
-        Failure::failed(&place, format!("no gate answers: {error}"))
-            .remedy("start one: tidegated gate --config gate.toml")
-    };
+    let failed = |error: io::Error| unanswered(path, &error);
     let mut stream = UnixStream::connect(path).map_err(failed)?;
     stream.set_read_timeout(Some(Duration::from_secs(2))).map_err(failed)?;
     // no order follows
@@ -348,6 +358,9 @@ pub fn lines(status: &Status) -> String {
     if let Some((came, lost)) = status.connections {
         text += &format!("  dual queue   {came} connection packets came, {lost} lost\n");
     }
+    if status.log_lost > 0 {
+        text += &format!("  log          {} lines could not be written\n", status.log_lost);
+    }
     if !status.trouble.is_empty() {
         text += &format!("  trouble      {}\n", status.trouble);
     }
@@ -387,12 +400,19 @@ mod tests {
     }
 
     #[test]
+    fn lost_lines_of_the_log_are_said() {
+        let status = Status { log_lost: 3, ..Status::default() };
+        assert!(lines(&status).contains("log          3 lines could not be written"));
+        assert!(!lines(&Status::default()).contains("log  "));
+    }
+
+    #[test]
     fn a_gate_that_hangs_is_told_apart_from_none() {
         let path = std::env::temp_dir().join(format!("tidegate-hangs-{}", std::process::id()));
         let _listener = std::os::unix::net::UnixListener::bind(&path).expect("a socket");
         let hung = ask(&path).expect_err("nobody answers").to_string();
         std::fs::remove_file(&path).expect("the socket is there");
-        assert!(hung.contains("has not answered for two seconds"), "{hung}");
+        assert!(hung.contains("does not answer"), "{hung}");
         let gone = ask(&path).expect_err("nobody listens").to_string();
         assert!(gone.contains("no gate answers"), "{gone}");
     }

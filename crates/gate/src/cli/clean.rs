@@ -1,5 +1,7 @@
 //! `tidegated clean`: remove what gates have left.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use tidegate_common::fail::Failure;
 use tidegate_common::output;
@@ -16,12 +18,15 @@ pub struct Clean {
     /// Only this interface
     #[arg(long, value_name = "NAME")]
     interface: Option<String>,
+    /// Also this socket, if no gate answers on it: one that a file has put elsewhere; repeatable
+    #[arg(long, value_name = "PATH")]
+    socket: Vec<PathBuf>,
 }
 
 impl Clean {
     /// Removes it, and says what it was.
     pub fn run(self) -> Result<(), Failure> {
-        let cleaned = clean(self.interface.as_deref(), SOCKETS.as_ref())?;
+        let cleaned = clean(self.interface.as_deref(), SOCKETS.as_ref(), &self.socket)?;
         for line in &cleaned.removed {
             output::say(&format!("removed {line}\n"));
         }

@@ -19,6 +19,7 @@ use crate::elsewhere::Elsewhere;
 use crate::journal::Journal;
 use crate::link::Netlink;
 use crate::observe::{self, Observation, Plan};
+use crate::shared::Tally;
 use crate::status::{Asked, Member, Socket, Status};
 use crate::{metrics, privileges, program, service};
 
@@ -153,6 +154,7 @@ impl Gate {
             config,
             path,
             placed: None,
+            past: Tally::default(),
             made_clsact: false,
             claim: None,
             clock_offset_ns: 0,

@@ -74,6 +74,7 @@ impl Controller {
         tracing::warn!("{}: the trial is over: observing again", self.config.file.interface);
         if let Err(failure) = self.change_mode(Mode::Observe) {
             // without programs that can be written to, the lease lapses and everything passes
+            self.keep_totals();
             self.placed = None;
             self.config.file.mode = Mode::Observe;
             self.report(Concern::Interface, failure.to_string());
