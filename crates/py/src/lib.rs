@@ -11,6 +11,7 @@ mod scenario;
 mod simulation;
 mod statistics;
 mod supply;
+mod units;
 
 use pyo3::prelude::*;
 
@@ -51,6 +52,8 @@ mod _native {
     use crate::simulation::Simulation;
     #[pymodule_export]
     use crate::statistics::student_t_quantile;
+    #[pymodule_export]
+    use crate::units::{rate_bps, time_s};
     use pyo3::prelude::*;
 
     #[pymodule_init]

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
+from functools import cache
 
+from tidegate import _native
 from tidegate.errors import UsageError
 
 MOST = 2000
 """More people are not simulated."""
-PLACES = ("hotel", "school", "cafe", "village", "ship", "office")
+
+
+@cache
+def places() -> tuple[str, ...]:
+    """Return the kinds of places that a scenario may have."""
+    named = json.loads(_native.schema())["$defs"]["Venue"]["oneOf"]
+    return tuple(each["const"] for each in named)
 
 
 @dataclass(frozen=True)
@@ -31,10 +40,10 @@ def people(text: str) -> People:
     """Read `hotel:300`."""
     found = re.fullmatch(r"\s*([a-zé-]+)\s*:\s*(\d{1,9})\s*", text.lower())
     place = found[1].replace("é", "e") if found else ""
-    if found is None or place not in PLACES or not 1 <= int(found[2]) <= MOST:
+    if found is None or place not in places() or not 1 <= int(found[2]) <= MOST:
         raise UsageError(
             f"Could not understand --people {text}.",
             f"Write PLACE:NUMBER, as in hotel:300, with 1 to {MOST} people; places are"
-            f" {', '.join(PLACES)}.",
+            f" {', '.join(places())}.",
         )
     return People(place, int(found[2]))
