@@ -19,6 +19,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export UV_CACHE_DIR := $(CURDIR)/$(VENV)/cache
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 
+# The simulator as WebAssembly is built by `python -m tools.wasm`, also for `make site`.
 RUST_OF = Cargo.toml Cargo.lock $(shell find $(1:%=crates/%) -name '*.[chr]' -o -name '*.rs' -o -name Cargo.toml)
 SHARED := core model
 
@@ -85,11 +86,12 @@ test: $(VENV)/.dev $(VENV)/.site $(VENV)/.live ## Run all tests, Rust and Python
 	@export TIDEGATE_LEFT_OUT=$(CURDIR)/$(LEFT_OUT); bash tools/groups.sh \
 	    "Rust: compile" "$(CARGO_TESTS) $$(bash tools/live.sh workspace) --no-run" \
 	    "Rust" "$(CARGO_TESTS) $$(bash tools/live.sh workspace)" \
+	    "WebAssembly: compile" "$(BIN)/python -m tools.wasm || true" \
 	    "Python" "$(PYTEST_ALL)" \
 	    "left out" "$(BIN)/python -m tools.left_out $(LEFT_OUT)"
 
 .PHONY: test-tools
-test-tools: $(VENV)/.dev ## Install what some tests take and make test leaves out without: Chromium, ns-2, ns-3, tshark ... (root)
+test-tools: $(VENV)/.dev ## Install what some tests take and make test leaves out without: Chromium, node, ns-2, ns-3, tshark ... (root)
 	$(BIN)/python -m tools.test_tools
 
 .PHONY: test-long

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Mapping
 
 from tidegate.hosts import archive
+from tools import axe
 from tools.live.quic import ENDS
 from tools.peers.install import UnavailableError
 from tools.validate import linux, ns3
@@ -18,6 +19,7 @@ PROGRAMS = {
     "curl": "curl",
     "fish": "fish",
     "g++": "g++",
+    "node": "nodejs",
     "ns": "ns2",
     "prometheus": "prometheus",
     "tshark": "tshark",
@@ -42,6 +44,7 @@ STEPS: Mapping[str, Callable[[], object]] = {
     "ns-3": ns3.build,
     "DualPI2 of Linux": linux.find,
     "ends of QUIC": quic_ends,
+    "axe-core": axe.install,
 }
 
 

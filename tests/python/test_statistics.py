@@ -264,39 +264,6 @@ def test_port_statistics_name_their_drops():
     assert first["syn_dropped"] == 5
 
 
-def tables(**flows_columns):
-    empty = {"time_s": np.array([1.0])}
-    return {"flows": flows_columns, "ports": empty, "events": empty}
-
-
-def test_the_hash_sees_names_types_values_and_categories():
-    base = {"a": np.array([1.0, 2.0]), "c": (np.array([0, 1], np.uint32), ["x", "y"])}
-    others = [
-        {"b": base["a"], "c": base["c"]},
-        {"a": np.array([1.0, 2.0], np.float32), "c": base["c"]},
-        {"a": np.array([1.0, np.nextafter(2.0, 3.0)]), "c": base["c"]},
-        {"a": base["a"], "c": (base["c"][0], ["x", "z"])},
-    ]
-    digests = {columns.result_hash(tables(**each)) for each in [base, *others]}
-    assert len(digests) == 5
-    assert columns.result_hash(tables(**base)) == columns.result_hash(tables(**base))
-
-
-def test_the_hash_of_counts_is_what_it_was_when_they_had_32_bits():
-    """The same numbers in 32 and in 64 bits are the same result; one beyond 2^32 is no other's."""
-
-    def digest(*counts, kind=np.uint64):
-        return columns.result_hash(tables(sent_packets=np.array(counts, kind)))
-
-    edge = 2**32
-    for counts in [(), (0, 5), (0, edge - 1)]:
-        assert digest(*counts) == digest(*counts, kind=np.uint32)
-    assert len({digest(0, 5), digest(edge, 5), digest(0, edge + 5), digest(edge, edge + 5)}) == 4
-    # a column that always had 64 bits is digested so
-    wide, narrow = ({"flow": np.array([1], kind)} for kind in (np.uint64, np.uint32))
-    assert columns.result_hash(tables(**wide)) != columns.result_hash(tables(**narrow))
-
-
 def test_frames_have_nulls_where_nothing_happened_and_words_for_codes():
     table = {
         "closed_s": np.array([1.0, NAN]),

@@ -21,6 +21,7 @@ ALLOWED: Mapping[str, frozenset[str]] = {
     "tidegated": frozenset({"gate", "emulate", "nodes", "common", "core"}),
     "stacks": frozenset({"sim", "model", "core"}),
     "py": frozenset({"sim", "stacks", "model", "core", "capture"}),
+    "web": frozenset({"sim", "model", "core", "capture"}),
     "benches": frozenset({"sim", "model", "core"}),
 }
 """Folder of a crate under `crates/`, and the folders of the crates it may use."""

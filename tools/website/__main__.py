@@ -8,16 +8,20 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from tools import generate
-from tools.website import gallery, offline
+from tools import generate, wasm
+from tools.website import gallery, offline, play
 
 HERE = Path(__file__).parent
 
 
-def rendered(source: Path, out: Path) -> bool:
-    """Make HTML of the pages in a folder; tell whether Sphinx found nothing wrong."""
+def rendered(source: Path, out: Path, *, runs: bool = False) -> bool:
+    """Make HTML of the pages in a folder; tell whether Sphinx found nothing wrong.
+
+    `runs`: the site has the page that runs scenarios, and others offer to run theirs.
+    """
     command = [sys.executable, "-m", "sphinx", "-b", "html", "-n", "-W", "--keep-going", "-q", "-E"]
     command += ["-c", str(HERE), "-d", str(out.parent / "doctrees"), str(source), str(out)]
+    command += ["-D", f"tidegate_runs={int(runs)}"]
     environment = {**os.environ, "NO_COLOR": "1"}
     return subprocess.run(command, env=environment, check=False).returncode == 0
 
@@ -30,6 +34,7 @@ def built(root: Path, out: Path, only: Iterable[str] | None = None) -> list[str]
     """
     chosen = None if only is None else set(only)
     (out / "gallery").mkdir(parents=True, exist_ok=True)
+    module = _module()
     cards = []
     for card in gallery.cards(root):
         # the simulator that `make build` makes has no stacks of QUIC
@@ -39,9 +44,20 @@ def built(root: Path, out: Path, only: Iterable[str] | None = None) -> list[str]
     gallery.write(root / "docs" / "gallery", cards)
     list(generate.write_site(root))
     shutil.rmtree(out / "html", ignore_errors=True)
-    if not rendered(root / "docs", out / "html"):
+    if not rendered(root / "docs", out / "html", runs=module is not None):
         return ["Sphinx found errors, see above"]
+    if module is not None:
+        play.write(root, module, out / "html")
     return list(offline.problems(out / "html"))
+
+
+def _module() -> Path | None:
+    """Return the simulator as WebAssembly; without it the site is built, and says so."""
+    try:
+        return wasm.built()
+    except wasm.LackingError as lacking:
+        print(f"The site is built without the page that runs scenarios: {lacking}", file=sys.stderr)
+        return None
 
 
 def main() -> int:

@@ -11,6 +11,9 @@ from sphinx.application import Sphinx
 
 from tidegate import __version__
 from tools.generate import OF_THE_SITE
+from tools.website import play
+
+ROOT = Path(__file__).parents[2]
 
 project = "tidegate"
 author = "the authors of tidegate"
@@ -42,6 +45,7 @@ html_theme = "furo"
 html_title = "tidegate"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
+html_js_files = ["run-here.js"]
 html_copy_source = False
 html_show_sourcelink = False
 html_show_sphinx = False
@@ -57,6 +61,8 @@ INCLUDED = {
 """Pages that include one from the root of the repository."""
 
 
+RUNS = "play/index.html"
+"""The page that runs scenarios."""
 MADE_OF = {page.data: name for name, page in OF_THE_SITE.items()}
 """The page that the site makes of a file of data."""
 
@@ -87,8 +93,16 @@ def lead_out(app: Sphinx, doctree: nodes.document) -> None:
         path = f"{path}.md" if link.get("refdomain") else path
         target = relpath(here / path, root)
         name = pages.get(target, target.removeprefix("docs/").removesuffix(".md"))
-        if name in app.env.found_docs:
-            new: nodes.Element = addnodes.pending_xref(
+        new: nodes.Element
+        if target == f"docs/{RUNS}":  # it is written after Sphinx, if at all
+            there = app.config.tidegate_runs
+            new = (
+                nodes.reference(refuri=relpath(RUNS, Path(page).parent))
+                if there
+                else nodes.inline()
+            )
+        elif name in app.env.found_docs:
+            new = addnodes.pending_xref(
                 refdomain="doc",
                 reftarget=name,
                 reftargetid=anchor or link.get("reftargetid"),
@@ -121,7 +135,30 @@ def copied(root: Path, folder: str, out: Path) -> Path:
     return page
 
 
+def offer_runs(app: Sphinx, doctree: nodes.document) -> None:
+    """Offer to run the scenarios of a page in place."""
+    if not app.config.tidegate_runs:
+        return
+    here = app.env.docname
+    for block in list(doctree.findall(nodes.literal_block)):
+        if block.get("language") != "toml" or not is_scenario(block.astext()):
+            continue
+        experiment = play.fragment({"text": block.astext() + "\n"})
+        page = relpath(RUNS, Path(here).parent)
+        link = f'<a class="reference internal" href="{page}#{experiment}">Run it here</a>'
+        offer = nodes.raw("", f'<p class="run-here">{link}</p>', format="html")
+        block.parent.insert(block.parent.index(block) + 1, offer)
+
+
+def is_scenario(text: str) -> bool:
+    """Tell whether a block of a page is a whole scenario that a page can run."""
+    whole = re.search(r"^duration *=", text, re.MULTILINE) and "[topology" in text
+    return bool(whole) and play.runs(text + "\n", ROOT / "scenarios") is not None
+
+
 def setup(app: Sphinx) -> None:
     """Lead links out before Sphinx collects the files that pages offer."""
+    app.add_config_value("tidegate_runs", default=0, rebuild="html")
     app.connect("source-read", lead_to_made)
+    app.connect("doctree-read", offer_runs)
     app.connect("doctree-read", lead_out, priority=400)

@@ -20,10 +20,10 @@ use std::collections::BTreeMap;
 
 use serde::de::DeserializeOwned;
 
-pub use outlook::{flow_state, lint, offered};
+pub use outlook::{flow_state, lint, memory, offered};
 pub use registry::{control, law};
 pub use scenario::Scenario;
-pub use text::report::Report;
+pub use text::report::{Report, Told};
 pub use text::source::{Setting, Settings, Source};
 
 use document::size::{Distribution, SizeDoc};

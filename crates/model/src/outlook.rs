@@ -2,4 +2,5 @@
 
 pub mod flow_state;
 pub mod lint;
+pub mod memory;
 pub mod offered;

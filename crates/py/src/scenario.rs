@@ -82,6 +82,12 @@ impl Scenario {
         expected.map(|each| (each.class, each.flows, each.later, each.mean_bytes)).collect()
     }
 
+    /// About how much memory a run takes at the most, in bytes.
+    #[getter]
+    fn memory_bytes(&self) -> f64 {
+        model::memory::bytes(&self.checked)
+    }
+
     /// The load offered to each port that data crosses and that is of no access link: its name, its
     /// capacity in bit/s, the payload in parts of what that carries (None: some take what they get),
     /// the same of the others, and with video at its highest rate, not its lowest.

@@ -96,33 +96,24 @@ impl Simulation {
         Ok(running.as_ref().ok_or_else(handed_out)?.now().secs())
     }
 
-    /// The tables and totals of a finished run; callable once.
+    /// The tables, totals and digest of a finished run; callable once.
     fn results<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         if !self.over.load(Ordering::Relaxed) {
             return Err(PyRuntimeError::new_err("the run is not over; advance it until it is"));
         }
         let simulation = self.lock()?.take().ok_or_else(handed_out)?;
-        let results = py.detach(|| simulation.finish());
+        let (results, digest) = py.detach(|| {
+            let results = simulation.finish();
+            let digest = results.digest();
+            (results, digest)
+        });
         let all = PyDict::new(py);
-        all.set_item("flows", columns::table(py, results.flows)?)?;
-        all.set_item("ports", columns::table(py, results.ports)?)?;
-        all.set_item("events", columns::table(py, results.events)?)?;
-        all.set_item("flow_window", columns::table(py, results.flow_window)?)?;
-        all.set_item("rtt", columns::table(py, results.rtt)?)?;
-        all.set_item("class_rates", columns::table(py, results.class_rates)?)?;
-        all.set_item("queues", columns::table(py, results.queues)?)?;
-        all.set_item("arrivals", columns::table(py, results.arrivals)?)?;
-        all.set_item("flow_series", columns::table(py, results.flow_series)?)?;
-        all.set_item("class_series", columns::table(py, results.class_series)?)?;
-        all.set_item("queue_series", columns::table(py, results.queue_series)?)?;
-        all.set_item("acks", columns::table(py, results.acks)?)?;
-        all.set_item("udp", columns::table(py, results.udp)?)?;
-        all.set_item("video", columns::table(py, results.video)?)?;
-        all.set_item("pages", columns::table(py, results.pages)?)?;
-        all.set_item("objects", columns::table(py, results.objects)?)?;
-        all.set_item("port_totals", columns::table(py, results.port_totals)?)?;
+        all.set_item("result_hash", digest)?;
         all.set_item("packet_hops", results.packet_hops)?;
         all.set_item("delivered_packets", results.delivered_packets)?;
+        for (name, columns) in results.into_tables() {
+            all.set_item(name, columns::table(py, columns)?)?;
+        }
         Ok(all)
     }
 }

@@ -219,6 +219,15 @@ impl Apps {
         self.lines.tcp.flows.snapshot(flow, classes)
     }
 
+    /// The open connections of TCP of a class.
+    pub(crate) fn connections<'a>(
+        &'a self,
+        class: u16,
+        classes: &'a [ClassParams],
+    ) -> impl Iterator<Item = Identity> + 'a {
+        self.lines.tcp.flows.open(class, classes)
+    }
+
     /// The sender of a connection, if it is not over.
     pub(crate) fn sender(&self, flow: &Identity, classes: &[ClassParams]) -> Option<SenderState> {
         self.lines.tcp.flows.sender(flow, classes)

@@ -15,6 +15,7 @@ mod backlog;
 mod capture;
 mod class_rates;
 mod datagrams;
+mod digest;
 mod engine;
 mod error;
 mod flight;
@@ -32,6 +33,9 @@ pub mod transport;
 
 pub use error::BuildError;
 pub use probe::Results;
-pub use run::{Custom, Factories, Factory, Progress, Simulation, Stacks};
+pub use run::{
+    ClassGlance, Custom, Factories, Factory, Glance, PortGlance, Progress, Simulation, Stacks,
+    Viewer, WindowGlance,
+};
 pub use services::Hop;
 pub use tidegate_model::columns::{Column, Data};

@@ -54,6 +54,31 @@ pub struct Results {
     pub delivered_packets: u64,
 }
 
+impl Results {
+    /// The tables by their names.
+    pub fn into_tables(self) -> Vec<(&'static str, Vec<Column>)> {
+        vec![
+            ("flows", self.flows),
+            ("ports", self.ports),
+            ("events", self.events),
+            ("arrivals", self.arrivals),
+            ("flow_window", self.flow_window),
+            ("rtt", self.rtt),
+            ("class_rates", self.class_rates),
+            ("queues", self.queues),
+            ("flow_series", self.flow_series),
+            ("class_series", self.class_series),
+            ("queue_series", self.queue_series),
+            ("acks", self.acks),
+            ("udp", self.udp),
+            ("video", self.video),
+            ("pages", self.pages),
+            ("objects", self.objects),
+            ("port_totals", self.port_totals),
+        ]
+    }
+}
+
 fn seconds(at: Time) -> f64 {
     if at == Time::NEVER { f64::NAN } else { at.secs() }
 }

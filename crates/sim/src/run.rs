@@ -1,5 +1,6 @@
 //! One run: a scenario and a seed give the columns of results.
 
+mod glance;
 mod host_source;
 mod step;
 
@@ -34,6 +35,8 @@ use crate::transport::table::{NewFlow, World};
 use crate::transport::{ClassParams, Detector, syn_jitter};
 
 use host_source::HostSource;
+
+pub use glance::{ClassGlance, Glance, PortGlance, Viewer, WindowGlance};
 
 /// The progress of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -18,6 +18,7 @@ mod dqm;
 mod ecn;
 mod filters;
 mod fq_pie;
+mod glance;
 mod guests;
 mod holes;
 mod hosts;

@@ -1,4 +1,4 @@
-"""Tables of a run as they come from the native module: digest, rows, and frames.
+"""Tables of a run as they come from the native module: rows, frames, and what was offered.
 
 A column is an array, or a pair of codes and the names that they stand for. An
 event that did not happen is NaN in arrays, null in frames and files.
@@ -27,18 +27,6 @@ SOMETIMES = (
 """Tables that a run may have, or not."""
 SUMMARISED = ("rtt", "queues")
 """Of these, tables that do not go to files: the summary has their numbers."""
-UNHASHED = ("acks", "udp", "flow_window", "rtt", "class_rates", "queues")
-"""Tables that are no part of the digest of a run: it says the same of a run as before they were."""
-ONCE_32_BITS = {
-    *("flows.retransmitted_packets", "flows.sent_packets"),
-    *("ports.syn_arrived", "ports.syn_refused", "ports.syn_dropped", "ports.marked"),
-    *("ports.data_arrived", "ports.data_dropped"),
-    *("ports.arrived_packets", "ports.departed_packets"),
-    *("ports.drops_queue_full", "ports.drops_early", "ports.drops_session_refused"),
-    *("ports.drops_evicted", "ports.drops_custom", "ports.drops_link_loss"),
-    *("ports.drops_connection", "ports.drops_filtered", "ports.drops_policed"),
-}
-"""Counts whose columns had 32 bits: a digest has them so where they fit, and stays what it was."""
 
 
 def written(tables: Mapping[str, Mapping[str, Column]]) -> list[str]:
@@ -51,21 +39,6 @@ def _has_rows(table: Mapping[str, Column]) -> bool:
     first = next(iter(table.values()), None)
     values = first[0] if isinstance(first, tuple) else first
     return values is not None and values.size > 0
-
-
-def result_hash(tables: Mapping[str, Mapping[str, Column]]) -> str:
-    """Return a digest of the columns of a run: names, types and bytes."""
-    digest = hashlib.blake2b(digest_size=20)
-    for table in written(tables):
-        if table in UNHASHED:
-            continue
-        for name, column in tables[table].items():
-            values, names = column if isinstance(column, tuple) else (column, [])
-            if f"{table}.{name}" in ONCE_32_BITS and not np.any(values >> 32):
-                values = values.astype(np.uint32)
-            digest.update(f"{table}.{name}:{values.dtype.str}:{values.size}:{names!r}\n".encode())
-            digest.update(np.ascontiguousarray(values).data)
-    return digest.hexdigest()
 
 
 def flows_hash(flows: Mapping[str, Any], pages: Mapping[str, Any]) -> str:

@@ -15,14 +15,8 @@ from tidegate.results.laws import handed
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-BYTES_PER_FLOW = 650
-"""What a flow takes, as it runs and as a row of results; measured, rounded up."""
-
-BYTES_PER_PORT = 6000
-"""What a port takes, in the network and in the summary; measured, rounded up."""
-
-BYTES_AT_LEAST = 30e6
-"""What a small run takes in addition to its flows; measured, rounded up."""
+SMALL_BYTES = 60e6
+"""What a run may take without a look at what is free."""
 
 AFTER_RUN_S, AFTER_FLOW_S, AFTER_PORT_S = 0.02, 1.5e-6, 60e-6
 """What summary and files of a run take, and of each of its flows and ports; measured."""
@@ -61,12 +55,6 @@ def round_trips(scenario: _native.Scenario) -> list[str]:
     return [f"round trip without queues: {low if low == high else f'{low} to {high}'}"]
 
 
-def memory_bytes(scenario: _native.Scenario) -> float:
-    """Return about how much memory a run will take at the most."""
-    ports = BYTES_PER_PORT * len(scenario.ports)
-    return BYTES_AT_LEAST + ports + BYTES_PER_FLOW * sum(flows(scenario).values())
-
-
 def free_bytes() -> float | None:
     """Return how much memory this process may still use, or None if unknown."""
     found = []
@@ -85,8 +73,8 @@ def free_bytes() -> float | None:
 
 def require_memory(scenario: _native.Scenario) -> None:
     """Raise UsageError for a run that is far from fitting into memory."""
-    needed = memory_bytes(scenario)
-    free = None if needed <= 2 * BYTES_AT_LEAST else free_bytes()
+    needed = scenario.memory_bytes
+    free = None if needed <= SMALL_BYTES else free_bytes()
     if free is None or needed <= free:
         return
     number = sum(flows(scenario).values())

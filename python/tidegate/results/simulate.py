@@ -40,6 +40,7 @@ class Outcome:
     tables: dict[str, dict[str, Any]]
     packet_hops: int
     delivered_packets: int
+    result_hash: str
     cpu_s: float
     wall_s: float
 
@@ -86,4 +87,5 @@ def simulate(
     names = ("flows", "ports", "events", *SOMETIMES, "port_totals")
     tables = {name: results[name] for name in names}
     hops, delivered = results["packet_hops"], results["delivered_packets"]
-    return Outcome(scenario, seed, tables, hops, delivered, cpu, wall)
+    digest = results["result_hash"]
+    return Outcome(scenario, seed, tables, hops, delivered, digest, cpu, wall)

@@ -25,7 +25,7 @@ from tidegate.results.breakdown import (
     pages,
     viewers,
 )
-from tidegate.results.columns import flows_hash, result_hash, select
+from tidegate.results.columns import flows_hash, select
 from tidegate.results.long_flows import RTTS, long_flows, round_trips
 from tidegate.results.responsiveness import of_class
 from tidegate.results.window import Window
@@ -278,7 +278,7 @@ def summarise(outcome: Outcome) -> dict[str, Any]:
         "delivered_packets": outcome.delivered_packets,
         "cpu_s": outcome.cpu_s,
         "flows_hash": flows_hash(flows, tables["pages"]),
-        "result_hash": result_hash(tables),
+        "result_hash": outcome.result_hash,
     }
 
 

@@ -93,7 +93,7 @@ def of_grid(
     pictures_s: float = 0.0,
 ) -> Forecast:
     """Return the estimated cost of the runs of a grid, and of its pictures."""
-    costly = max(scenarios, key=forecast.memory_bytes)
+    costly = max(scenarios, key=lambda each: each.memory_bytes)
     at_once = max(min(workers, runs), 1)
     return Forecast(
         name=name,
@@ -101,7 +101,7 @@ def of_grid(
         runs=runs,
         simulated_s=costly.duration_s,
         flows=forecast.flows(costly),
-        memory_bytes=forecast.memory_bytes(costly) * at_once,
+        memory_bytes=costly.memory_bytes * at_once,
         cpu_s=forecast.cpu_of_all_s(scenarios, seed, laws) * runs,
         workers=at_once,
         pictures_s=pictures_s,

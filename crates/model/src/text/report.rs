@@ -30,6 +30,17 @@ pub(crate) struct Problem {
     pub place: Option<Place>,
 }
 
+/// A problem, for those that show it in their own way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Told<'a> {
+    /// What is wrong, in one line.
+    pub what: &'a str,
+    /// How to correct it; a second line gives the meaning of the key.
+    pub help: &'a str,
+    /// The name of the text and the line, from 1; none: the text as a whole.
+    pub place: Option<(&'a str, usize)>,
+}
+
 /// The lines around a location, for display.
 #[derive(Clone, Debug)]
 struct Excerpt {
@@ -87,6 +98,15 @@ impl Report {
     /// The problems, one line each, without their locations.
     pub fn messages(&self) -> impl Iterator<Item = &str> {
         self.problems.iter().map(|(problem, _)| problem.what.as_str())
+    }
+
+    /// The problems, each with its line.
+    pub fn problems(&self) -> impl Iterator<Item = Told<'_>> {
+        self.problems.iter().map(|(problem, excerpt)| Told {
+            what: &problem.what,
+            help: &problem.help,
+            place: excerpt.as_ref().map(|excerpt| (excerpt.name.as_str(), excerpt.first)),
+        })
     }
 
     /// The place of the first problem in the text `name`, and the problem with its remedy.

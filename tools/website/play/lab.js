@@ -1,0 +1,345 @@
+"use strict";
+// The laboratory on a page: a scenario, what is changed of it, its runs with pictures, and tables.
+(() => {
+  const tidegate = window.tidegate = window.tidegate || {};
+  const { element } = tidegate;
+  const CHECK_AFTER_MS = 250;
+  const PACES = [["", "as fast as possible"], ["1", "in real time"], ["10", "10 times real time"]];
+  let labs = 0;
+
+  const labelled = (words, field, more = {}) => {
+    labs += 1;
+    field.id = `lab-field-${labs}`;
+    return element("div", { className: "lab-field", ...more }, element("label", { htmlFor: field.id, textContent: words }), field);
+  };
+  const button = (words, more = {}) => element("button", { type: "button", textContent: words, ...more });
+  const size = (bytes) => bytes >= 1e9 ? `${(bytes / 1e9).toFixed(1)} GB` : `${Math.round(bytes / 1e6)} MB`;
+
+  class Lab {
+    // `given`: `text`, and what the link of an experiment has besides; `plain`: the text is folded.
+    constructor(place, given, plain = false) {
+      this.schema = tidegate.data.schema;
+      this.engines = [new tidegate.Engine()];
+      this.steps = new Map();
+      this.editor = new tidegate.Editor(this.schema, () => this.#soon());
+      this.#build(place, plain);
+      this.ready = this.open(given);
+    }
+
+    #build(place, plain) {
+      this.run = button("Run", { className: "lab-main", onclick: () => this.start() });
+      this.stop = button("Stop", { disabled: true, onclick: () => this.engines.forEach((engine) => engine.stop()) });
+      this.progress = element("progress", { max: 1, value: 0 });
+      this.progress.setAttribute("aria-label", "Simulated so far");
+      this.status = element("p", { className: "lab-status" });
+      this.status.setAttribute("role", "status");
+      this.speed = element("p", { className: "lab-help" });
+      this.problems = element("div", { className: "lab-problems" });
+      this.files = element("input", { type: "file", multiple: true, onchange: () => this.#files() });
+      const files = labelled("Files that the scenario names (they stay on this machine)", this.files);
+      this.first = element("select", { onchange: () => this.#soon() });
+      this.second = element("select", { onchange: () => this.#soon() });
+      this.port = element("select", { onchange: () => this.#soon() });
+      this.seed = element("input", { inputMode: "numeric", value: "1", onchange: () => this.#soon() });
+      this.pace = element("select", { onchange: () => this.#remember() }, ...PACES.map(([value, words]) => element("option", { value, textContent: words })));
+      this.sliders = element("fieldset", { className: "lab-sliders" });
+      this.command = element("code", {});
+      this.link = button("Copy the link", { onclick: () => this.#copy() });
+      this.pictures = {
+        queue: new tidegate.Picture("Packets that wait in the queue"),
+        windows: new tidegate.Picture("Windows of open flows, in packets"),
+        completed: new tidegate.Picture("Sessions completed so far"),
+        rate: new tidegate.Picture("Rate of the link, in Mbit/s"),
+      };
+      this.key = element("p", { className: "lab-key" });
+      this.table = element("div", { className: "lab-results" });
+      const text = plain
+        ? element("details", {}, element("summary", { textContent: "The scenario" }), this.editor.place, files)
+        : element("div", {}, this.editor.place, files);
+      const choices = element("div", { className: "lab-choices" },
+        labelled("First control", this.first), labelled("Beside it", this.second), labelled("At port", this.port),
+        labelled("Seed", this.seed), labelled("Pace", this.pace));
+      const bar = element("div", { className: "lab-bar" }, this.run, this.stop, this.link, this.progress);
+      const shown = element("div", { className: "lab-pictures" }, ...Object.values(this.pictures).map((each) => each.place));
+      const command = element("details", {}, element("summary", { textContent: "The same on a machine" }), element("pre", { tabIndex: 0 }, this.command));
+      const left = element("div", { className: "lab-left" }, text, this.problems);
+      const right = element("div", { className: "lab-right" }, choices, this.sliders, bar, this.status, this.speed, this.key, shown, this.table, command);
+      place.classList.add("lab");
+      if (plain) place.classList.add("lab-plain");
+      place.replaceChildren(left, right);
+    }
+
+    // Shows an experiment: its text and what is changed of it.
+    async open({ text, steps = {}, first = "", second = null, port = "", seed = "1", pace = "" }) {
+      this.editor.text = text;
+      this.steps = new Map(Object.entries(steps));
+      this.wanted = { first, second, port };
+      this.seed.value = seed;
+      this.pace.value = pace;
+      this.runs = [];
+      this.#show();
+      this.table.replaceChildren();
+      await this.#check();
+    }
+
+    // The experiment as a link has it: only what differs from the text.
+    experiment() {
+      const found = { text: this.editor.text };
+      const steps = [...this.steps].filter(([, step]) => step);
+      if (steps.length) found.steps = Object.fromEntries(steps);
+      if (this.first.value) found.first = this.first.value;
+      if (this.second.value !== "-") found.second = this.second.value;
+      if (this.port.value && this.port.value !== tidegate.defaultPort(this.checked)) found.port = this.port.value;
+      if (this.seed.value !== "1") found.seed = this.seed.value;
+      if (this.pace.value) found.pace = this.pace.value;
+      return found;
+    }
+
+    #soon() {
+      clearTimeout(this.timer);
+      this.timer = setTimeout(() => this.#check(), CHECK_AFTER_MS);
+    }
+
+    #sliding() {
+      return (this.knobs || []).filter(({ key }) => this.steps.get(key)).map((knob) => tidegate.sliderSetting(knob, this.steps.get(knob.key)));
+    }
+
+    #document(settings) { return { text: this.editor.text, name: "scenario.toml", settings }; }
+
+    // Checks the text, and brings what can be chosen up to date with it.
+    async #check() {
+      clearTimeout(this.timer);
+      const ask = (settings) => this.engines[0].ask({ do: "check", document: this.#document(settings) });
+      let check = await ask([]);
+      if (!check.error) {
+        this.checked = check;
+        this.#knobs(tidegate.sliders(check.written));
+        await this.#controls(check);
+        check = await ask([...this.#sliding(), ...this.#chosen(this.first).settings]);
+        if (!check.error && this.second.value !== "-") {
+          const beside = await ask([...this.#sliding(), ...this.#chosen(this.second).settings]);
+          if (beside.error || beside.memory_bytes > check.memory_bytes) check = beside;
+        }
+      }
+      this.#told(check);
+      this.#remember();
+    }
+
+    // Says what is wrong, or how large the run will be; whether it may run.
+    #told(check) {
+      const faulty = new Map();
+      this.problems.replaceChildren();
+      for (const { what, help, of, line } of check.problems || []) {
+        const here = line && of === "scenario.toml";
+        if (here) faulty.set(line, what);
+        const where = here ? button(`Line ${line}`, { onclick: () => this.editor.go(line) }) : element("b", { textContent: of || "" });
+        this.problems.append(element("p", { className: "lab-problem" }, where, ` ${what}. `, element("span", { textContent: help.split("\n")[0] })));
+      }
+      if (check.missing) {
+        this.problems.append(element("p", { className: "lab-problem", textContent: `The scenario names ${check.missing.join(", ")}. Choose ${check.missing.length > 1 ? "these files" : "this file"} below the text.` }));
+      } else if (check.error && !check.problems) {
+        this.problems.append(element("p", { className: "lab-problem", textContent: check.error }));
+      }
+      for (const warning of check.warnings || []) this.problems.append(element("p", { className: "lab-warning", textContent: warning }));
+      this.editor.mark(faulty);
+      this.run.disabled = Boolean(check.error) || !check.fits;
+      this.#command();
+      if (check.error) { this.#say("The scenario cannot run as it is: see what is wrong with it."); return; }
+      const flows = check.flows.reduce((sum, [, count]) => sum + count, 0);
+      const about = `${check.name}: ${check.duration_s} s, about ${Math.round(flows).toLocaleString("en")} flows`;
+      if (!check.fits) {
+        this.#say(`Too large for a page: ${about} and ${size(check.memory_bytes)} of memory, where a page has 1 GB. Run it on a machine: ${this.command.textContent.replace(/\s+/g, " ").replaceAll("\\ ", "")}`);
+        return;
+      }
+      this.#say(`${about}. At most ${size(check.memory_bytes)} of memory.`);
+    }
+
+    #say(words) { if (this.status.textContent !== words) this.status.textContent = words; }
+
+    #knobs(knobs) {
+      const same = JSON.stringify(knobs) === JSON.stringify(this.knobs);
+      this.knobs = knobs;
+      if (same) return;
+      this.sliders.replaceChildren(element("legend", { textContent: "Change without editing" }), ...knobs.map((knob) => {
+        const slide = element("input", { type: "range", min: -tidegate.STEPS, max: tidegate.STEPS, step: 1, value: this.steps.get(knob.key) || 0 });
+        const out = element("output", {});
+        const show = () => {
+          out.textContent = tidegate.sliderValue(knob, Number(slide.value));
+          slide.setAttribute("aria-valuetext", out.textContent);
+        };
+        slide.addEventListener("input", () => { this.steps.set(knob.key, Number(slide.value)); show(); this.#soon(); });
+        show();
+        const field = labelled(knob.label, slide);
+        field.append(out);
+        return field;
+      }));
+      this.sliders.hidden = !knobs.length;
+    }
+
+    // Fills the menus: of all controls those with which the scenario can run.
+    async #controls(check) {
+      const ports = check.ports.filter((port) => !port.access).map((port) => port.name);
+      const wanted = this.wanted || { first: this.first.value, second: this.second.value, port: this.port.value };
+      this.wanted = null;
+      const port = ports.includes(wanted.port) ? wanted.port : tidegate.defaultPort(check) || ports[0] || null;
+      const asked = tidegate.controls(this.schema, check, port);
+      const key = JSON.stringify([this.editor.text, port]);
+      if (key !== this.controlled) {
+        const fit = await Promise.all(asked.map(({ settings }) => this.engines[0].ask({ do: "check", document: this.#document(settings) })));
+        this.controls = asked.filter((_, place) => !fit[place].error);
+        this.controlled = key;
+        const options = (list) => list.map(({ id, label }) => element("option", { value: id, textContent: label }));
+        this.first.replaceChildren(...options(this.controls));
+        this.second.replaceChildren(element("option", { value: "-", textContent: "nothing" }), ...options(this.controls));
+        this.port.replaceChildren(...ports.map((name) => element("option", { value: name, textContent: name })));
+      }
+      const there = (id) => this.controls.some((control) => control.id === id);
+      this.port.value = port;
+      this.port.parentElement.hidden = ports.length < 2;
+      this.first.value = there(wanted.first) ? wanted.first : "";
+      this.second.value = there(wanted.second) ? wanted.second : "-";
+    }
+
+    #chosen(menu) { return (this.controls || []).find(({ id }) => id === menu.value) || { label: "", settings: [] }; }
+
+    #remember() {
+      if (this.remembers) this.remembers(this.experiment());
+    }
+
+    #command() {
+      const settings = [...this.#sliding(), ...this.#chosen(this.first).settings];
+      const beside = [...this.#sliding(), ...this.#chosen(this.second).settings];
+      const commands = [tidegate.command("scenario.toml", this.seed.value, settings)];
+      if (this.second.value !== "-") commands.push(tidegate.command("scenario.toml", this.seed.value, beside));
+      this.command.textContent = commands.join("\n");
+    }
+
+    async #files() {
+      const named = /"([^"]+)"/g;
+      const names = [...this.editor.text.matchAll(named)].map((found) => found[1]);
+      for (const file of this.files.files) {
+        const content = new Uint8Array(await file.arrayBuffer());
+        const called = names.filter((name) => name === file.name || name.endsWith(`/${file.name}`));
+        for (const name of new Set([file.name, ...called])) {
+          for (const engine of [...this.engines, this.#other()]) {
+            const answer = await engine.file(name, content);
+            if (answer.error) this.#say(answer.error);
+          }
+        }
+      }
+      this.#soon();
+    }
+
+    // The worker of the second run: it is made when it is needed first.
+    #other() {
+      if (!this.engines[1]) this.engines[1] = new tidegate.Engine();
+      return this.engines[1];
+    }
+
+    // Runs the first control and, if one is chosen, the other beside it, on the same flows.
+    async start() {
+      await this.#check();
+      if (this.run.disabled) return;
+      const menus = [this.first, ...(this.second.value === "-" ? [] : [this.second])];
+      const pace = Number(this.pace.value) || null;
+      const begun = performance.now();
+      this.duration = this.checked.duration_s;
+      this.ports = this.checked.ports.map((port) => port.name);
+      this.shown = this.ports.indexOf(this.port.value);
+      this.runs = menus.map((menu) => ({ label: this.#chosen(menu).label, seen: [], now: 0, spent: 0, memory: 0 }));
+      this.run.disabled = true;
+      this.stop.disabled = false;
+      this.table.replaceChildren();
+      this.#say("The simulation runs.");
+      const ended = await Promise.all(menus.map((menu, number) => {
+        const engine = number ? this.#other() : this.engines[0];
+        const settings = [...this.#sliding(), ...this.#chosen(menu).settings];
+        return engine.start(this.#document(settings), this.seed.value, pace, (news) => this.#seen(number, news));
+      }));
+      this.stop.disabled = true;
+      this.run.disabled = false;
+      this.took = performance.now() - begun;
+      await this.#ended(ended);
+    }
+
+    #seen(number, { seen, now, spent, memory }) {
+      const run = this.runs[number];
+      run.seen.push(...seen);
+      Object.assign(run, { now, spent, memory });
+      if (!this.firstPicture) this.firstPicture = performance.now();
+      if (this.drawing) return;
+      this.drawing = requestAnimationFrame(() => { this.drawing = 0; this.#show(); });
+    }
+
+    #show() {
+      const runs = this.runs || [];
+      const lines = tidegate.linesOf(runs, this.shown);
+      for (const [name, picture] of Object.entries(this.pictures)) picture.show(lines[name], this.duration || 1);
+      this.progress.value = runs.length ? Math.min(...runs.map((run) => run.now)) / this.duration : 0;
+      this.key.replaceChildren(...runs.map(({ label }, number) => element("span", {}, element("i", { className: number ? "b" : "a" }), label)));
+      const slow = runs.find((run) => run.now > 0 && run.spent > 1000);
+      const left = slow && (this.duration - slow.now) * slow.spent / slow.now / 1000;
+      this.speed.textContent = left > 5 && !this.stop.disabled
+        ? `About ${left > 90 ? `${Math.round(left / 60)} minutes` : `${Math.round(left)} s`} more. A machine is faster: see the command below.` : "";
+    }
+
+    async #ended(ended) {
+      this.#show();
+      for (const picture of Object.values(this.pictures)) picture.describe();
+      const refused = ended.find((each) => each.refused);
+      if (refused) {
+        this.#say(refused.refused.error);
+        if (ended.some((each) => each.broken)) { this.engines.forEach((engine) => engine.end()); this.engines = [new tidegate.Engine()]; }
+        return;
+      }
+      const stopped = ended.some((each) => each.stopped);
+      const speeds = ended.map(({ result, spent }) => `${Math.round(result.now_s / Math.max(spent / 1000, 1e-3)).toLocaleString("en")} times real time`);
+      this.#say(`${stopped ? "Stopped" : "Done"} at ${Number(Math.min(...ended.map((each) => each.result.now_s)).toPrecision(6))} s, ${speeds.join(" and ")}.`);
+      this.hashes = ended.map(({ result }) => result.result_hash);
+      await this.#tables(ended);
+    }
+
+    async #tables(ended) {
+      const summaries = await Promise.all(ended.map(async ({ result }, number) => {
+        const tables = {};
+        for (const name of tidegate.SUMMARISED) tables[name] = await this.engines[number].ask({ do: "table", name });
+        return tidegate.summary(tables, [this.checked.warmup_s, result.now_s], this.port.value);
+      }));
+      this.summaries = summaries;
+      const head = element("tr", {}, ...["of", "measure", ...this.runs.map((run) => run.label)].map((words) => element("th", { scope: "col", textContent: words })));
+      const rows = tidegate.summaryRows(summaries).map(({ of, words, values }) => element("tr", {},
+        element("td", { textContent: of }), element("th", { scope: "row", textContent: words }), ...values.map((value) => element("td", { textContent: value }))));
+      const hash = element("tr", {}, element("td", {}), element("th", { scope: "row", textContent: "result_hash" }), ...this.hashes.map((each) => element("td", { textContent: each.slice(0, 10), title: each })));
+      const table = element("table", {}, element("thead", {}, head), element("tbody", {}, ...rows, hash));
+      this.table.replaceChildren(element("div", { className: "lab-wide", tabIndex: 0, role: "region", ariaLabel: "Results" }, table), ...ended.map(({ result }, number) => this.#saves(result, number)));
+    }
+
+    // The tables of a run, to save.
+    #saves({ tables }, number) {
+      const names = ["flows", ...Object.keys(tables).filter((name) => name !== "flows")].filter((name) => tables[name] > 0);
+      const which = element("select", {}, ...names.map((name) => element("option", { value: name, textContent: `${name}: ${tables[name].toLocaleString("en")} rows` })));
+      const save = (form) => button(form.toUpperCase(), { ariaLabel: `Save the table as ${form.toUpperCase()}`, onclick: async () => {
+        const text = await this.engines[number].text({ do: "table", name: which.value, form });
+        const place = URL.createObjectURL(new Blob([text], { type: form === "csv" ? "text/csv" : "application/json" }));
+        element("a", { href: place, download: `${which.value}.${form}` }).click();
+        setTimeout(() => URL.revokeObjectURL(place), 1000);
+      } });
+      const of = this.runs.length > 1 ? ` of ${this.runs[number].label}` : "";
+      const field = labelled(`Save a table${of}`, which);
+      field.append(save("json"), save("csv"));
+      return field;
+    }
+
+    async #copy() {
+      const link = `${tidegate.playPage || location.href.split("#")[0]}#${await tidegate.toFragment(this.experiment())}`;
+      try {
+        await navigator.clipboard.writeText(link);
+        this.#say("The link is copied: it holds the whole experiment, but for files of your own.");
+      } catch {
+        this.#say(`This browser does not let a page copy. The link: ${link}`);
+      }
+    }
+  }
+
+  tidegate.Lab = Lab;
+})();
