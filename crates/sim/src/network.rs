@@ -24,10 +24,11 @@ use crate::services::{Decided, Hop};
 /// routes, or elsewhere.
 type Exit = u32;
 /// To a host with one link, which receives every packet.
-const HOST: Exit = u32::MAX;
+const HOST: Exit = OTHER - 1;
 /// Over a link that loses packets, or to a node that does not route by destination alone. Beyond
-/// every table, as the one above.
-const OTHER: Exit = u32::MAX - 1;
+/// every table, as the one above, and so with the number of any destination added to it: also where
+/// a place in a table has 32 bits, as in WebAssembly.
+const OTHER: Exit = u32::MAX - u16::MAX as u32;
 
 /// The ports, their events and the routes between them.
 pub(crate) struct Network {

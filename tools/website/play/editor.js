@@ -23,6 +23,7 @@
       this.gutter = element("div", { className: "lab-gutter" });
       this.gutter.setAttribute("aria-hidden", "true");
       this.list = element("ul", { className: "lab-list", id: this.listId, hidden: true });
+      this.list.tabIndex = 0; // it scrolls
       this.list.setAttribute("role", "listbox");
       this.list.setAttribute("aria-label", "What may stand here");
       const label = element("label", { textContent: "Scenario", htmlFor: this.field.id });
