@@ -9,7 +9,17 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.pages import cli, columns, gate, linux_hosts, matrix, papers, scenario, validation
+from tools.pages import (
+    cli,
+    columns,
+    gate,
+    lessons,
+    linux_hosts,
+    matrix,
+    papers,
+    scenario,
+    validation,
+)
 
 PAGES: Mapping[str, Callable[[], str]] = {
     "docs/cli.md": cli.page,
@@ -40,6 +50,7 @@ OF_THE_SITE: Mapping[str, OfTheSite] = {
         )
         for key in papers.there()
     },
+    **{name: OfTheSite(data, text) for name, (data, text) in lessons.pages().items()},
 }
 
 

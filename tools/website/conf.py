@@ -1,13 +1,17 @@
 """The settings of Sphinx for the site. Everything that a page loads is in its folder."""
 
+import json
 import re
 import shutil
+from html import escape
 from os.path import normpath, relpath
 from pathlib import Path
+from typing import Any
 
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
 
 from tidegate import __version__
 from tools.generate import OF_THE_SITE
@@ -143,11 +147,30 @@ def offer_runs(app: Sphinx, doctree: nodes.document) -> None:
     for block in list(doctree.findall(nodes.literal_block)):
         if block.get("language") != "toml" or not is_scenario(block.astext()):
             continue
-        experiment = play.fragment({"text": block.astext() + "\n"})
-        page = relpath(RUNS, Path(here).parent)
-        link = f'<a class="reference internal" href="{page}#{experiment}">Run it here</a>'
-        offer = nodes.raw("", f'<p class="run-here">{link}</p>', format="html")
+        offer = run_here(here, {"text": block.astext() + "\n"}, "Run it here")
         block.parent.insert(block.parent.index(block) + 1, offer)
+
+
+class RunHere(SphinxDirective):
+    """An experiment, as a link holds it, to run in place; nothing on a site without such a page."""
+
+    required_arguments = 1
+    final_argument_whitespace = True
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        """Return the link, which run-here.js makes a laboratory of."""
+        if not self.config.tidegate_runs:
+            return []
+        experiment = json.loads("\n".join(self.content))
+        return [run_here(self.env.docname, experiment, self.arguments[0])]
+
+
+def run_here(page: str, experiment: dict[str, Any], words: str) -> nodes.raw:
+    """Return a link of a page to the page that runs an experiment."""
+    target = f"{relpath(RUNS, Path(page).parent)}#{play.fragment(experiment)}"
+    link = f'<a class="reference internal" href="{target}">{escape(words)}</a>'
+    return nodes.raw("", f'<p class="run-here">{link}</p>', format="html")
 
 
 def is_scenario(text: str) -> bool:
@@ -160,5 +183,6 @@ def setup(app: Sphinx) -> None:
     """Lead links out before Sphinx collects the files that pages offer."""
     app.add_config_value("tidegate_runs", default=0, rebuild="html")
     app.connect("source-read", lead_to_made)
+    app.add_directive("run-here", RunHere)
     app.connect("doctree-read", offer_runs)
     app.connect("doctree-read", lead_out, priority=400)
