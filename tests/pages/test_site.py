@@ -5,21 +5,27 @@ the others have their pages without results. The build itself refuses dead links
 and what is loaded from elsewhere; tests with faulty pages show that it does.
 """
 
+import base64
 import functools
 import html
 import http.server
+import json
 import re
 import shutil
 import subprocess
 import threading
+import zlib
 from pathlib import Path
 
 import pytest
 from tools import generate
+from tools.browser import Browser
+from tools.pages import lessons
 from tools.website import __main__ as website
 from tools.website import conf, gallery, offline
 
 import tidegate
+from tidegate.scenario import document, overrides
 
 ROOT = Path(__file__).parents[2]
 RUN = "captured-traffic"
@@ -275,3 +281,92 @@ def test_search_finds_a_page_and_from_the_files_alone_too(served, site, tmp_path
         shown, _ = opened(f"{place}/search.html?q=token-bucket", tmp_path)
         [results] = re.findall(r'<div id="search-results">.*?</ul>', shown, re.DOTALL)
         assert "scenario-keys.html" in results
+
+
+@pytest.fixture(scope="module")
+def runs(site) -> Path:
+    if not (site / "play" / "index.html").is_file():
+        pytest.skip("no wasm32-unknown-unknown here: rustup target add wasm32-unknown-unknown")
+    return site
+
+
+def offered(page: Path) -> list[dict[str, str]]:
+    """The experiments that a page offers to run, as their links hold them."""
+    links = re.findall(r'<p class="run-here"><a[^>]*href="[^"#]*/index.html#1([^"]+)"', read(page))
+    packed = [base64.urlsafe_b64decode(link + "=" * (-len(link) % 4)) for link in links]
+    return [json.loads(zlib.decompress(each, wbits=-15)) for each in packed]
+
+
+def read(page: Path) -> str:
+    return page.read_text(encoding="utf-8")
+
+
+def test_a_whole_scenario_on_a_page_can_be_run_there_and_a_part_cannot(runs):
+    [found] = offered(runs / "gallery" / "tide.html")
+    written = (ROOT / "scenarios" / "tide.toml").read_text("utf-8")
+    assert found["text"] == f"{written.rstrip()}\n"
+    # a scenario of another program, and one whose stack a page does not have
+    assert offered(runs / "gallery" / "testbed-experiment-2.html") == []
+    assert offered(runs / "gallery" / "stacks-half-quic.html") == []
+    blocks = read(ROOT / "docs" / "scenario.md").count("```toml")
+    assert 0 < len(offered(runs / "scenario.html")) < blocks
+    for page in ("getting-started", "people"):
+        assert offered(runs / f"{page}.html"), page
+
+
+def test_each_lesson_has_a_page_that_runs_it(runs):
+    assert len(lessons.live()) == len(list((ROOT / "docs" / "lessons").glob("*.ipynb"))) == 7
+    for name in lessons.live():
+        page = runs / "lessons" / f"{name}-live.html"
+        assert offered(page) == [experiment for _, experiment in lessons.experiments(name)]
+        shown = text_of(page)
+        question, *_, ending = lessons.texts(name)
+        assert question.splitlines()[0].lstrip("# ") in shown
+        assert "What to see" in shown
+        assert "What to see" in ending
+
+
+def test_the_runs_of_the_lessons_name_controls_that_are_there():
+    """Their scenarios load, and so does each variant that a run names."""
+    for name in lessons.live():
+        text = document.read(lessons.scenario(name))
+        there = {cell.label: cell for cell in overrides.variant_cells(text)}
+        for words, experiment in lessons.experiments(name):
+            for chosen in (experiment["first"], experiment.get("second", "")):
+                kind, _, label = chosen.partition(":")
+                if kind == "variant":
+                    text.having(*there[label].settings).load()
+                else:
+                    assert kind in {"", "tcp", "queue", "gate"}, words
+
+
+@in_browser
+def test_a_scenario_runs_in_place(runs):
+    with Browser() as page:
+        page.size(1400, 1000)
+        page.open((runs / "gallery" / "captured-traffic.html").as_uri())
+        page.value("document.querySelector('.run-here a').click()")
+        page.wait("window.tidegate?.lab?.hashes")
+        found = page.value("tidegate.lab.hashes")
+        assert (
+            page.value("document.querySelector('section.lab').getBoundingClientRect().height") > 0
+        )
+        assert page.said == []
+    run = tidegate.run(ROOT / "scenarios" / "captured-traffic.toml", seed=1)
+    assert found == [run.summary["result_hash"]]
+
+
+@in_browser
+def test_a_lesson_runs_in_place_and_shows_what_its_text_says(runs):
+    """Bufferbloat: with a queue for each flow 95 % of the packets of the call wait below 30 ms."""
+    with Browser() as page:
+        page.size(1400, 1000)
+        page.open((runs / "lessons" / "bufferbloat-live.html").as_uri())
+        page.value("document.querySelectorAll('.run-here a')[1].click()")
+        page.wait("window.tidegate?.lab?.summaries")
+        bloated, fair = page.value("tidegate.lab.summaries")
+    call = [
+        next(each for each in one["classes"] if each["name"] == "call") for one in (bloated, fair)
+    ]
+    assert call[0]["delay_p50_s"] > 0.5
+    assert call[1]["delay_p95_s"] < 0.03
