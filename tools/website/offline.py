@@ -23,7 +23,7 @@ def problems(site: Path) -> Iterator[str]:
     ids: dict[Path, set[object]] = {
         path: {tag.get(name) for tag in page.find_all(True) for name in ("id", "name")}
         for path, page in pages.items()
-        if page.find(attrs={"data-fragment": True}) is None  # it reads what a link has behind the #
+        if page.select_one("[data-fragment]") is None  # it reads what a link has behind the #
     }
     for path, page in pages.items():
         for tag in page.find_all(True):
