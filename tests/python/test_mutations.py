@@ -254,6 +254,11 @@ QFCP = {
         {"adapt/qfcp *": 1.0, "adapt/xcp *": 0.2},
         {"adapt/xcp *": 0.9},
     ),
+    "fig2.rcp_estimate": Row(
+        "an RCP that counts as well",
+        {"adapt/qfcp *": 1.03, "adapt/rcp* *": 1.2},
+        {"adapt/rcp-2006 *": 1.01},
+    ),
     "fig3.qfcp_fair": Row(
         "a rate that long round trips get half of",
         {"* records": shares(4.4, 4.5, 4.6)},
@@ -307,6 +312,11 @@ QFCP = {
     ),
     "text.no_state": Row("a rate a flow", {"* apart": 0}, {"* apart": 1}),
     "text.same_rate": Row("a newcomer with half the rate", {"*": 1.0}, {"*": 0.5}),
+    "text.desired": Row(
+        "a port that keeps for a flow what it does not want",
+        {"* records": shares(5.0, 5.0, 17.5, 17.5)},
+        {"* records": shares(5.0, 5.0, 11.25, 11.25)},
+    ),
     "text.beta": Row(
         "a queue that drains as it likes",
         {

@@ -7,6 +7,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from mutations import Record
+from test_mutations import shares
 from tidegate.papers import load
 from tidegate.papers.qfcp import measures
 from tidegate.papers.qfcp.cases import FLOWS, PHASES, PROTOCOLS, TRANSPORTS
@@ -124,3 +126,37 @@ def test_a_flow_settles_when_it_stays_within_a_tenth_of_its_share(record):
 def test_a_newcomer_is_held_against_the_first_flow(record):
     # at 2 s 5 of 22.5 Mbit/s from 0.1 to 0.4 s; at 4 and 6 s the whole share
     assert measures.newcomer(record) == pytest.approx((5 / 22.5 + 1 + 1) / 3)
+
+
+def test_the_estimate_of_each_protocol_is_held_against_the_flows_under_way():
+    """QFCP's is y/R (eq. 2), which its port notes, and not C/R: here R is C, and y half of it."""
+    record = Record(
+        {
+            # 20 flows come at once and go at 95 s
+            "flows": {"start_s": [1.0] * 20, "closed_s": [95.0] * 20},
+            # 10 and 40 for 20: off by two either way, outside of 20 to 90 s by more
+            "events bottleneck": {
+                "time_s": [10.0, 30.0, 60.0, 91.0],
+                "from": [1.0, 10.0, 40.0, 1.0],
+                "set": [150e6] * 4,
+            },
+        }
+    )
+    assert measures.count_error(record) == pytest.approx(2.0)
+
+
+def test_the_estimate_is_held_against_the_flows_that_join_and_leave():
+    # one flow up to 2 s, four from 6 to 8 s; nobody is there after 14 s
+    events = {"time_s": [0.5, 1.5, 7.0, 14.5], "from": [2.0, 1.05, 2.0, 9.0]}
+    record = Record({"events middle": events})
+    # the factors are 2, 1.05 and 2
+    assert measures.known_count_error(record) == pytest.approx((2 * 1.05 * 2) ** (1 / 3))
+    # the last estimate of one flow that is off by more than a tenth
+    assert measures.time_to_know_one(record) == pytest.approx(0.5)
+
+
+def test_flows_that_ask_for_less_leave_the_rest_to_the_others():
+    # of 45 Mbit/s two flows ask for 5 each: (45 - 10) / 2 are left to each of the others
+    record = Record(shares(5.0, 5.5, 17.5, 14.0))
+    assert measures.asked_off(record) == pytest.approx(0.1)
+    assert measures.rest_off(record) == pytest.approx(0.2)

@@ -1,17 +1,24 @@
 """The studies of the papers on dual queues, on Blitz and on LGC, and what measures work out."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import polars as pl
 import pytest
 
-from tidegate.papers import load
+from tidegate.papers import load, there
 from tidegate.papers.blitz import cases as blitz_cases
+from tidegate.papers.blitz import checks as blitz_checks
 from tidegate.papers.blitz import measures as blitz
+from tidegate.papers.blitz.cases import NETS
 from tidegate.papers.dqm import cases as dqm_cases
+from tidegate.papers.dqm import checks as dqm_checks
 from tidegate.papers.dqm import measures as dqm
+from tidegate.papers.row_check import Row
+from tidegate.papers.verdicts import judge
 from tidegate.results import run_output
 from tidegate.results.run_files import SavedRun
 
@@ -139,3 +146,52 @@ def test_networks_fill_their_bottlenecks_and_know_their_products():
     assert ref.ratio(150) == pytest.approx(0.1778, abs=1e-4)
     # BDP x / (1 + x) is F BDP / (F + BDP): 84.9 kB, 170 packets
     assert blitz_cases.window(ref, 150) == 170
+
+
+def test_connections_that_retry_are_admitted_by_the_end():
+    # nobody is lost: all of 1.2 / (20 x 46.08 ms) = 1.302 a second
+    assert dqm_checks.admitted(0.0) == pytest.approx(1.302, abs=1e-3)
+    # every SYN is lost
+    assert dqm_checks.admitted(1.0) == 0.0
+    # by hand for 0.6: tries by the time that is left of 1500 s, 1 up to 6 s, 2 to 18, 3 to 42,
+    # 4 to 90, 5 to 186, 6 to 378, 7 to 762, then 8
+    spans = [6, 12, 24, 48, 96, 192, 384, 738]
+    lost = sum(span * 0.6**tries for tries, span in enumerate(spans, 1)) / 1500
+    assert dqm_checks.admitted(0.6) == pytest.approx(1.30208 * (1 - lost), abs=1e-3)
+
+
+def test_ten_times_the_size_costs_less_than_an_order_of_power_without_losses():
+    # M/D/1 by hand at 150 Mbit/s, 30 ms: 0.78 of the load takes 44.8 ms at 100 kB, 0.64 takes
+    # 130.7 ms at 1 MB, and both are the maxima: log10((0.78 / 44.8) / (0.64 / 130.7)) = 0.551
+    assert blitz_checks.fall(150) == pytest.approx(0.551, abs=1e-3)
+    assert blitz_checks.no_order(None).equal
+    # without a delay (a hair less, for rounding) ten times the size does take ten times as long
+    nets = {"ref": replace(NETS["ref"], delay_ms=-1e-9)}
+    with patch.object(blitz_checks, "NETS", nets):
+        assert not blitz_checks.no_order(None).equal
+
+
+def test_round_trips_of_a_window_that_doubles():
+    # 1, 2, 4, 8, 16: 31 packets in five rounds, 22 are needed for 10 kB and 218 for 100 kB
+    assert [blitz_checks.rounds(size) for size in (460, 461, 10_000, 100_000)] == [1, 2, 5, 8]
+    # one packet leaves at once under both
+    assert blitz_checks.idle_gap(460, 150) == 1.0
+
+
+CALCULATED = [
+    (key, claim)
+    for key in there()
+    for claim in load(key).claims()
+    if claim.check == "calculated" and claim.number is not None
+]
+
+
+@pytest.mark.parametrize(("key", "claim"), CALCULATED, ids=[claim.id for _, claim in CALCULATED])
+def test_a_calculation_fails_where_the_paper_would_have_printed_something_else(key, claim):
+    """A quarter more than printed is outside of every margin of a calculation."""
+    study = load(key)
+    found = study.checks[claim.id].find(None)
+    assert judge(claim, found).verdict == "met"
+    other = replace(claim, value=f"{1.25 * claim.number + 1e-6:.9g}")
+    row = Row(other, study.package, {}, (), 1).check().find(None)
+    assert judge(other, row).verdict == "not met"

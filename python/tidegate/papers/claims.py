@@ -15,9 +15,9 @@ from tidegate.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-KINDS = ("setup", "arithmetic", "exact-number", "approx-number", "ratio", "ordering")
-SETUP_KINDS = ("setup", "arithmetic")
+SETUP_KINDS = ("setup", "arithmetic", "identity")
 """Kinds of claims that are not about behaviour; they are counted separately."""
+KINDS = (*SETUP_KINDS, "exact-number", "approx-number", "ratio", "derived", "ordering")
 COLUMNS = ("id", "where", "scenario", "metric", "unit", "value", "kind", "note", "number")
 CHECKED = ("of", "measure", "check", "margin")
 """Columns that say how a claim is checked (`row_check.py`); the columns above are the paper's."""
@@ -36,7 +36,7 @@ class Claim:
     kind: str
     note: str = ""
     number_or_range: str = ""
-    """The number, or the range `low..high`, that a text in `value` contains."""
+    """The number, or the range `low..high`, `low..` or `..high`, that a text in `value` has."""
     of: str = ""
     measure: str = ""
     check: str = ""
@@ -48,7 +48,7 @@ class Claim:
         if not self.number_or_range:
             return self.number
         low, dots, high = self.number_or_range.partition("..")
-        return (float(low), float(high or "inf")) if dots else float(low)
+        return (float(low or "-inf"), float(high or "inf")) if dots else float(low)
 
     @property
     def within(self) -> float:

@@ -62,7 +62,7 @@ def _unit(claim: Claim) -> str:
     """Return the unit of the number of a claim; a sentence has none."""
     if claim.unit not in ("", "-"):
         return f" [{claim.unit}]"
-    if claim.kind == "ratio":
+    if claim.kind in ("ratio", "derived"):
         return " [ratio]"
     return " [no unit]" if claim.number is not None else ""
 

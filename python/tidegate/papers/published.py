@@ -7,7 +7,7 @@ import io
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tidegate.papers.claims import SETUP_KINDS
+from tidegate.papers.verdicts import CHOSEN_ON, DERIVED, FIFTH, SET_UP, group
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -53,12 +53,12 @@ class Verdicts:
     lines: tuple[Line, ...]
 
     def count(self, verdict: str) -> int:
-        """Return how many claims have a verdict; rows of the set-up and chosen-on rows apart."""
+        """Return how many claims have a verdict; those that predict nothing apart."""
         return sum(each.verdict == verdict for each in self.lines if not self._apart(each))
 
     @staticmethod
     def _apart(each: Line) -> bool:
-        return each.kind in SETUP_KINDS or each.chosen_on
+        return group(each.kind, each.chosen_on) in (DERIVED, CHOSEN_ON, SET_UP)
 
     @property
     def predictions(self) -> list[Line]:
@@ -69,6 +69,16 @@ class Verdicts:
     def near(self) -> int:
         """How many of them are within a fifth."""
         return sum(each.near == "yes" for each in self.predictions)
+
+    @property
+    def chosen(self) -> list[tuple[float, float]]:
+        """The printed and the measured numbers on which a setting was chosen."""
+        return [each.pair for each in self.lines if each.chosen_on and each.pair]
+
+    @property
+    def near_chosen(self) -> int:
+        """How many of these are within a fifth."""
+        return sum(abs(found - said) <= FIFTH * said for said, found in self.chosen)
 
 
 def read(folder: Path, keys: Sequence[str]) -> list[Verdicts]:

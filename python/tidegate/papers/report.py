@@ -53,6 +53,8 @@ SENSITIVITY, ERAS = "sensitivity.md", "eras.md"
 
 
 REPORT, CLAIMS, NUMBERS = "REPORT.md", "claims.md", "verdicts.csv"
+BEYOND = "beyond.md"
+"""What the paper does not show, where its template has a block for that."""
 COLUMNS = (
     "id",
     "kind",
@@ -74,7 +76,11 @@ def pages(done: PaperResult, pictures: Sequence[PaperPicture]) -> dict[str, byte
     """Return the report, its pictures and the tables of all claims, as file name and content."""
     files = {f"pictures/{each.name}.png": drawn(done, each) for each in pictures}
     shown = {each.name: each for each in pictures}
-    files[REPORT] = _page(done, "report.md.j2", shown).encode()
+    text = _text(done, shown)
+    beyond = text.block("beyond")
+    files[REPORT] = _page(done, "report.md.j2", text, beyond=bool(beyond)).encode()
+    if beyond:
+        files[BEYOND] = _beyond(done, beyond).encode()
     verdicts = numbers(done)
     files[NUMBERS] = verdicts.encode()
     files[CLAIMS] = claims_page.page(done.study, of_text(verdicts)).encode()
@@ -112,13 +118,31 @@ def drawn(done: PaperResult, picture: PaperPicture) -> bytes:
         return png(figure)
 
 
-def _page(done: PaperResult, template: str, pictures: dict[str, PaperPicture]) -> str:
-    study, runs, groups = done.study, done.runs, by_group(done.outcomes)
+def _text(done: PaperResult, pictures: dict[str, PaperPicture]) -> Text:
+    """Return what the template of the paper can call."""
 
     def write(section: Section, text: Callable[[], str] | None) -> str:
         return _section(done, section, pictures, text)
 
-    text = Text(study, done.outcomes, runs, write)
+    return Text(done.study, done.outcomes, done.runs, write)
+
+
+def _beyond(done: PaperResult, text: str) -> str:
+    lines = [
+        f"# Beyond the paper: {done.study.title}",
+        "",
+        f"<!-- Made by `{_command(done)}`: change the code, not this page. -->",
+        "",
+        "What it names and does not show, and what goes further."
+        " [The report](REPORT.md) has what it shows.",
+        "",
+        text,
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _page(done: PaperResult, template: str, text: Text, *, beyond: bool) -> str:
+    study, runs, groups = done.study, done.runs, by_group(done.outcomes)
     page = environment()
     page.filters["blank_zero"] = lambda count: str(count or "")
     return (
@@ -131,9 +155,11 @@ def _page(done: PaperResult, template: str, pictures: dict[str, PaperPicture]) -
             whole=done.request.whole(study),
             summary=text.block("summary"),
             sections=text.block("sections"),
+            beyond=beyond,
             verdicts=[each for each in VERDICTS if any(rows[each] for rows in groups.values())],
             groups=groups,
             predictions=[each for each in done.outcomes if each.predicts],
+            chosen_on=[each for each in done.outcomes if each.chosen_number],
             failing=_failing(done.outcomes),
             marks=LEGEND,
             home=f"../../../python/tidegate/papers/{study.key}",
@@ -143,7 +169,7 @@ def _page(done: PaperResult, template: str, pictures: dict[str, PaperPicture]) -
             made_by=made_by(runs),
             head=heading,
             row=line,
-            short=_short_row,
+            some=_some,
             in_paper=in_paper,
             measured=measured,
         )
@@ -170,6 +196,16 @@ def _failing(outcomes: Sequence[ClaimResult]) -> dict[str, list[ClaimResult]]:
         if not each.holds and each.verdict != UNCHECKED:
             found.setdefault(each.explanation or NO_REASON, []).append(each)
     return found
+
+
+SHOWN = 4
+"""So many rows that do not hold are named with each reason; all are in verdicts.csv."""
+
+
+def _some(rows: Sequence[ClaimResult]) -> str:
+    """Return the first claims that do not hold for one reason, and how many more there are."""
+    named = "; ".join(map(_short_row, rows[:SHOWN]))
+    return named if len(rows) <= SHOWN else f"{named}; and {len(rows) - SHOWN} more"
 
 
 def _short_row(each: ClaimResult) -> str:

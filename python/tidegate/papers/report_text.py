@@ -1,6 +1,7 @@
 """The text of a report: the template of a paper, and what it can call.
 
-A paper's `report.md.j2` has two blocks, `summary` and `sections`. It sees the
+A paper's `report.md.j2` has the blocks `summary` and `sections`, and may have `beyond`, which
+becomes a page of its own: what the paper does not show. It sees the
 functions of `Text`, what the paper's `report_text.py` lists in `TEMPLATE_NAMES` (functions
 whose first parameter is `runs` are bound to the runs of the report), and `runs`.
 """
@@ -112,12 +113,14 @@ class Text:
         self.by_name.update({each.claim.short: each for each in self.results})
 
     def block(self, name: str) -> str:
-        """Return a block of the template of the paper."""
+        """Return a block of the template of the paper; empty if it has none of this name."""
         source = (self.study.folder / TEMPLATE).read_text(encoding="utf-8")
         read = environment()
         names = {**_bound(self.study.names, self.runs), **self._functions()}
         read.tests.update({key: each for key, each in names.items() if callable(each)})
         template = read.from_string(source)
+        if name not in template.blocks:
+            return ""
         context = template.new_context({**names, "runs": self.runs})
         return "".join(template.blocks[name](context)).strip()
 
@@ -194,5 +197,7 @@ def outline(study: PaperStudy) -> list[Section]:
         found.append(section)
         return ""
 
-    Text(study, (), cast("Runs", None), note).block("sections")
+    text = Text(study, (), cast("Runs", None), note)
+    for name in ("sections", "beyond"):
+        text.block(name)
     return found

@@ -1,13 +1,17 @@
 """The rules of verdicts, the same for all papers.
 
-- A number is met within 20 % of the paper's, an approximate number within 30 %, a
-  ratio within 25 %; "at least so much" has no tolerance. A number that is outside by
-  less than two standard errors of its mean over the seeds is unresolved: noise never
-  makes a number met.
+- A number is met within 20 % of the paper's, a ratio within 25 %; "at least so much" and
+  "under so much" have no tolerance. The 95 % interval of the mean over the seeds (Student's t)
+  decides: inside of the limits it is met, outside of them not met. Where it crosses a limit
+  the number is unresolved, on whichever side the mean is: noise decides nothing.
 - An ordering is met when the 95 % interval of the paired difference over the
   seeds lies on the claimed side (Student's t), not met when it lies on the
   other, unresolved when it contains zero. Every part must be met.
-- A set-up row is met when it is exactly equal.
+- A set-up row is met when it is exactly equal. An identity follows from how the
+  experiment is made, so that no simulation of it could fail: it is held to its number or
+  ordering as others are, and counted with the set-up.
+- A derived row is a quotient of numbers that have rows of their own: it is judged as a
+  ratio, and counted apart.
 - Runs that are all the same count as one: there is no interval, the sign decides.
 - A claim that another value of a guess would turn from met to not met, or from not
   met to met, `depends on a guess`.
@@ -35,7 +39,8 @@ if TYPE_CHECKING:
 MET, NOT_MET, UNRESOLVED = "met", "not met", "unresolved"
 DEPENDS, CONTRADICTED, UNCHECKED = "depends on a guess", "contradicted", "cannot be checked"
 VERDICTS = (MET, DEPENDS, UNRESOLVED, NOT_MET, CONTRADICTED, UNCHECKED)
-WITHIN = {"exact-number": 0.20, "approx-number": 0.30, "ratio": 0.25}
+WITHIN = {"exact-number": 0.20, "approx-number": 0.20, "ratio": 0.25, "derived": 0.25}
+"""A number that the paper rounds is held to what any other number is: rounding is no licence."""
 FIFTH = 0.20
 """How near a number has to be to be counted as near, whatever its kind."""
 
@@ -82,14 +87,22 @@ class ClaimResult:
     def predicts(self) -> bool:
         """Whether it compares a number with a printed one on which nothing was chosen.
 
-        A printed range, or "at least so much", is no such number.
+        A printed range, or "at least so much", is no such number, nor is a quotient of
+        others (`derived`).
         """
         return (
             isinstance(self.claim.expected, float)
             and isinstance(self.measured, float)
             and bool(self.values)
-            and not (self.is_setup or self.chosen_on)
+            and not (self.is_setup or self.chosen_on or self.claim.kind == DERIVED)
         )
+
+    @property
+    def chosen_number(self) -> bool:
+        """Whether it compares a number with a printed one, and a setting was chosen on it."""
+        said, found = self.claim.expected, self.measured
+        known = isinstance(said, float) and isinstance(found, float) and bool(self.values)
+        return known and self.chosen_on and group(self.claim.kind, chosen_on=True) == CHOSEN_ON
 
     @property
     def near(self) -> bool:
@@ -115,12 +128,16 @@ def rule(outcome: ClaimResult) -> str:
             "met when the 95 % interval of the paired difference over the seeds lies above zero,"
             " not met when it lies below, unresolved when it contains zero; every part must be met"
         )
-    if claim.kind in SETUP_KINDS or not outcome.values:
+    if not outcome.values:
         return "met when exactly equal"
-    within = WITHIN.get(claim.kind, WITHIN["exact-number"])
+    low, high = _limits(claim)
+    ends = (f"at least {low:g}", f"at most {high:g}")
+    open_ends = [said for said, end in zip(ends, (low, high), strict=True) if np.isfinite(end)]
+    within = f"within {100 * WITHIN.get(claim.kind, WITHIN['exact-number']):.0f} % of the paper's"
+    held = within if len(open_ends) == 2 else open_ends[0]
     return (
-        f"met within {100 * within:.0f} % of the paper's; unresolved when it is outside by less"
-        " than two standard errors of the mean over the seeds"
+        f"met when the 95 % interval of the mean over the seeds lies {held}, not met when it lies"
+        " outside, unresolved when it crosses a limit"
     )
 
 
@@ -154,11 +171,24 @@ def judge(claim: Claim, finding: CheckResult, context: ClaimContext | None = Non
     )
 
 
-def _number(claim: Claim, finding: Numbers) -> ClaimResult:
+def _limits(claim: Claim) -> tuple[float, float]:
+    """Return the least and the greatest value that count as met.
+
+    A range that is open on one side is a limit that the paper gives: it has no tolerance.
+    """
     said = claim.expected
     if said is None:
         raise ValueError(f"{claim.id}: {claim.value!r} is not a number: give it one in its row")
-    low_said, high_said = said if isinstance(said, tuple) else (said, said)
+    low, high = said if isinstance(said, tuple) else (said, said)
+    if not (np.isfinite(low) and np.isfinite(high)):
+        return low, high
+    within = WITHIN.get(claim.kind, WITHIN["exact-number"])
+    return low - within * abs(low), high + within * abs(high)
+
+
+def _number(claim: Claim, finding: Numbers) -> ClaimResult:
+    low, high = _limits(claim)
+    said = claim.expected
     known = [value for value in finding.values if np.isfinite(value)]
     shown: float | str = said if isinstance(said, float | int) else claim.value
     if not known:
@@ -166,28 +196,34 @@ def _number(claim: Claim, finding: Numbers) -> ClaimResult:
     between = interval(known)
     mean = float(np.mean(known))
     spread = float(np.std(known, ddof=1)) if len(known) > 1 else None
-    nearest = min(max(mean, low_said), high_said)
-    scale = abs(nearest) or 1.0
-    off = abs(mean - nearest) / scale
-    # "at least so much" has no tolerance: less is less
-    at_least = high_said == float("inf") and mean < low_said
-    within = 0.0 if at_least else WITHIN.get(claim.kind, WITHIN["exact-number"])
-    if off <= within:
-        verdict, why = MET, ""
-    elif spread is not None and off - within <= 2 * spread / np.sqrt(len(known)) / scale:
+    # of one run, and of runs that are all the same, the mean alone decides
+    ends = [mean if end is None else end for end in (between["low"], between["high"])]
+    slack = 1e-9 * abs(mean)
+    inside = [low - slack <= end <= high + slack for end in ends]
+    if all(inside):
+        verdict = MET
+    elif any(inside) or ends[0] < low < high < ends[1]:
         verdict = UNRESOLVED
-        why = (
-            f"{100 * (mean - nearest) / scale:+.0f} %, by less than two standard errors more than"
-            f" {100 * within:.0f} %."
-        )
     else:
         verdict = NOT_MET
-        why = f"{100 * (mean - nearest) / scale:+.0f} %, more than {100 * within:.0f} %."
-        if at_least:
-            why = f"{100 * (mean - nearest) / scale:+.0f} % of the least value of the paper."
-    low, high = between["low"], between["high"]
+    why = "" if verdict == MET else _how_far(claim, mean, crosses=verdict == UNRESOLVED)
     values = tuple(known)
-    return ClaimResult(claim, verdict, why, mean, low, high, spread, shown, values=values)
+    return ClaimResult(
+        claim, verdict, why, mean, between["low"], between["high"], spread, shown, values=values
+    )
+
+
+def _how_far(claim: Claim, mean: float, *, crosses: bool) -> str:
+    """Return how far a number is from the nearest that the paper has, and past which limit."""
+    said = claim.expected
+    low, high = said if isinstance(said, tuple) else (said or 0.0, said or 0.0)
+    nearest = min(max(mean, low), high)
+    off = f"{100 * (mean - nearest) / (abs(nearest) or 1.0):+.0f} %"
+    if not (np.isfinite(low) and np.isfinite(high)):
+        limit = "the least value of the paper" if high == np.inf else "the greatest value it gives"
+        return f"The interval crosses {limit}." if crosses else f"{off} of {limit}."
+    within = f"{100 * WITHIN.get(claim.kind, WITHIN['exact-number']):.0f} %"
+    return f"{off}; the interval crosses {within}." if crosses else f"{off}, more than {within}."
 
 
 def _ordering(claim: Claim, finding: Ordering) -> ClaimResult:
@@ -260,8 +296,8 @@ def _equal(claim: Claim, finding: Exact) -> bool:
 
 
 NUMBERS, RATIOS, ORDERINGS = "numbers", "ratios", "orderings"
-CHOSEN_ON, SET_UP = "used to choose", "set-up"
-GROUPS = (NUMBERS, RATIOS, ORDERINGS, CHOSEN_ON, SET_UP)
+DERIVED, CHOSEN_ON, SET_UP = "derived", "used to choose", "set-up"
+GROUPS = (NUMBERS, RATIOS, ORDERINGS, DERIVED, CHOSEN_ON, SET_UP)
 """Kinds of rows, counted separately."""
 
 
@@ -269,6 +305,8 @@ def group(kind: str, chosen_on: bool) -> str:
     """Return the kind of row that a result of a kind of claim is counted under."""
     if kind in SETUP_KINDS:
         return SET_UP
+    if kind == DERIVED:
+        return DERIVED
     if chosen_on:
         return CHOSEN_ON
     return {"ratio": RATIOS, "ordering": ORDERINGS}.get(kind, NUMBERS)
@@ -286,7 +324,7 @@ def counts(outcomes: Sequence[ClaimResult]) -> dict[str, int]:
     """Return how many claims have which verdict; rows that predict nothing have their own names."""
     found: dict[str, int] = {}
     for name, each in by_group(outcomes).items():
-        apart = f"{name} " if name in (CHOSEN_ON, SET_UP) else ""
+        apart = f"{name} " if name in (DERIVED, CHOSEN_ON, SET_UP) else ""
         for verdict, number in each.items():
             found[apart + verdict] = found.get(apart + verdict, 0) + number
     names = [each for each in VERDICTS if each in found] + [*found]

@@ -79,6 +79,9 @@ READ = ("ref", "fast", "small")
 """Networks that are also run under the other readings of D and of the retransmission timer."""
 READINGS = {"-1s": (0.5, "1s"), "-one-way-1s": (1.0, "1s")}
 """Readings by the suffix of their cases: D as a multiple of the delay one way, and least RTO."""
+THRESHOLDS = {"-64k": "131", "-32k": "65"}
+"""Other ends of TCP's first slow start by the suffix of their cases, segments."""
+THRESHOLD = "traffic.files.transport.tcp.initial_ssthresh"
 TAIL = "-tail"
 """Suffix of the cases in which Blitz meets a drop-tail queue."""
 
@@ -160,6 +163,13 @@ def _all() -> list[Case]:
             for each in CONTROLS
             for step in STEPS
         ]
+    cases += [
+        _case(net, mbit, "reno", step, kind, (THRESHOLD, end), seeds=3)
+        for net in (NETS["ref"], NETS["big"])
+        for kind, end in THRESHOLDS.items()
+        for mbit in net.bottlenecks()
+        for step in STEPS
+    ]
     pareto = ("traffic.files.size", '{ pareto = { mean = "100kB", shape = 1.5 } }')
     ref = NETS["ref"]
     further = (*STEPS, OVERLOAD)
@@ -192,6 +202,12 @@ SETS: dict[str, Sequence[object]] = {
         name: tuple(f"{net}{kind}/{mbit}" for net in READ for mbit in NETS[net].bottlenecks())
         for name, kind in (("sooner", "-1s"), ("readings", "-one-way-1s"))
     },
+    "threshold": tuple(
+        f"{net}{kind}/{mbit}"
+        for net in ("ref", "big")
+        for kind in THRESHOLDS
+        for mbit in NETS[net].bottlenecks()
+    ),
     "sender": (("blitz", "blitz"), ("reno", "tcp")),
     "step": tuple(f"{step:g}" for step in STEPS),
     **{net: _beside(net, "ref") for net in ("fast", "small", "slow", "big", "tiny")},

@@ -1,16 +1,80 @@
-"""What no row of `claims.csv` can say: two advantages at once, and a correlation of ranks."""
+"""What no row of `claims.csv` can say: what follows from printed numbers, and ranks."""
 
 from __future__ import annotations
 
+from math import log10
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tidegate.papers.blitz import measures as m
-from tidegate.papers.blitz.cases import CONTROLS, NETS, PAPER
+from tidegate.papers.blitz.cases import CONTROLS, NETS, PACKET, PAPER, PAYLOAD
+from tidegate.papers.check_results import Exact
 
 if TYPE_CHECKING:
     from tidegate.papers.runs import Floats, Parts, Runs
+
+
+LOADS = np.arange(0.01, 1.0, 0.01)
+"""Loads of a bottleneck at which the estimates below are made."""
+TENFOLD = 10.0
+"""1 MB over 100 kB (blitz, 2.2)."""
+
+
+def _response(size: float, mbit: float, delay_s: float) -> Floats:
+    """Return how long a file takes at each load: a delay, and a queue of files of one size (M/D/1).
+
+    Nothing is lost: what a lost burst costs comes on top.
+    """
+    alone = 8.0 * size / (1e6 * mbit)
+    return np.asarray(delay_s + alone * (1.0 + LOADS / (2.0 * (1.0 - LOADS))))
+
+
+def fall(mbit: float) -> float:
+    """Return by how much the greatest power falls where files are ten times as large, as log10."""
+    net = NETS["ref"]
+    powers = [
+        float(np.max(LOADS / _response(size, mbit, 1e-3 * net.delay_ms)))
+        for size in (net.size, TENFOLD * net.size)
+    ]
+    return log10(powers[0] / powers[1])
+
+
+def no_order(_: Runs) -> Exact:
+    """Check that at no load a file of ten times the size takes ten times as long.
+
+    R(F) = delay + F g, where g is what a byte waits for and takes: R(10 F) < 10 R(F). At
+    the same load the power of large files is then more than a tenth.
+    """
+    net = NETS["ref"]
+    delay = 1e-3 * net.delay_ms
+    longest = max(
+        float(np.max(_response(TENFOLD * net.size, mbit, delay) / _response(net.size, mbit, delay)))
+        for mbit in net.bottlenecks()
+    )
+    return Exact(f"at most {longest:.4g} times as long", longest < TENFOLD)
+
+
+def rounds(size: float) -> int:
+    """Return how many round trips a window that begins with a packet and doubles needs."""
+    packets, sent, window, found = -(-int(size) // PAYLOAD), 0, 1, 0
+    while sent < packets:
+        sent, window, found = sent + window, 2 * window, found + 1
+    return found
+
+
+def idle_gap(size: float, mbit: float) -> float:
+    """Return TCP's response time over that of Blitz on an idle path of the reference network.
+
+    Both have half a round trip for the last packet; a burst leaves at the rate of the
+    bottleneck, and a window that still doubles waits for its acknowledgements.
+    """
+    trip_s = 1e-3 * NETS["ref"].delay_ms
+    packets = -(-int(size) // PAYLOAD)
+    burst_s = packets * PACKET * 8.0 / (1e6 * mbit)
+    last_s = (packets - (1 << (rounds(size) - 1)) + 1) * PACKET * 8.0 / (1e6 * mbit)
+    reno = (rounds(size) - 0.5) * trip_s + last_s
+    return reno / (0.5 * trip_s + burst_s)
 
 
 def _at_low_rate(runs: Runs, net: str, mbit: int) -> Floats:

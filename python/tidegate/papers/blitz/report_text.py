@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 TEXT_CASES = (
     "{bottleneck}/{control}/{step} middle/{30,90,150}/{control}/{step} "
-    "{readings}/{control}/{step} {sooner}/{control}/{step} {announced}/wide/{step}"
+    "{threshold}/reno/{step} {readings}/{control}/{step} {sooner}/{control}/{step} "
+    "{announced}/wide/{step}"
 )
 MAXIMA = (
     *(f"fig4l.ratio{mbit}" for mbit in NETS["ref"].bottlenecks()),
@@ -49,11 +50,23 @@ def gain(runs: Runs, net: str, mbit: int, kind: str = "", over: str = "reno") ->
     return number(float(np.mean(advantage(runs, net, mbit, kind, over))))
 
 
+def fall(runs: Runs, mbit: int, kind: str) -> str:
+    """Return by how much TCP's maximum falls from 100 kB to 1 MB, as log10."""
+    small, large = (np.mean(peak(runs, net, mbit, "reno", kind)) for net in ("ref", "big"))
+    return f"{np.log10(small / large):.2f}"
+
+
+def gap_at(runs: Runs, net: str, mbit: int, kind: str) -> str:
+    """Return Blitz' maximum over TCP's with another end of the first slow start."""
+    blitz, reno = peak(runs, net, mbit, "blitz"), peak(runs, net, mbit, "reno", kind)
+    return number(float(np.mean(blitz) / np.mean(reno)))
+
+
 def maxima(runs: Runs, net: str, mbit: int, kind: str = "") -> str:
     """Return the ratio of the maximum power of Blitz and of TCP, and log10 of both."""
     logs = [np.log10(np.mean(peak(runs, net, mbit, each, kind))) for each in CONTROLS]
     return f"**{gain(runs, net, mbit, kind)}** ({logs[0]:.2f}, {logs[1]:.2f})"
 
 
-TEMPLATE_NAMES = named(near_maxima, gain, maxima, MAXIMA=MAXIMA, NETS=NETS, READ=READ)
+TEMPLATE_NAMES = named(near_maxima, gain, maxima, fall, gap_at, MAXIMA=MAXIMA, NETS=NETS, READ=READ)
 """What the template of the report uses."""

@@ -34,6 +34,24 @@ STARTS = (15, 30, 45, 60, 75)
 """Where connections begin to be lost, in the table of what provisioning can choose."""
 SHARES = (0.4, 0.7, 1.0)
 QUEUE = "port.bottleneck.queue"
+TCP = "traffic.flows.transport.tcp"
+RED_OTHERWISE: dict[str, tuple[str, tuple[Setting, ...]]] = {
+    "marks": (
+        "marking in place of dropping (ECN)",
+        ((f"{QUEUE}.ecn", "true"), (f"{TCP}.ecn", "true")),
+    ),
+    "bytes": ("RED by bytes", ((f"{QUEUE}.bytes", "true"),)),
+    "no-wait": ("no packets let by between two drops", ((f"{QUEUE}.wait", "false"),)),
+    "w": ("weight 0.002", ((f"{QUEUE}.w", "0.002"),)),
+    "abrupt": ("not gentle", ((f"{QUEUE}.gentle", "false"),)),
+    "buffer": (
+        "a buffer in bytes",
+        (("topology.dumbbell.bottleneck.buffer", "51840B"),),
+    ),
+    "2001": ("ns-2 before 2002", ((f"{TCP}.profile", "ns2-2001"),)),
+    "2006": ("ns-2 from 2006 on", ((f"{TCP}.profile", "ns2-2006"),)),
+}
+"""Other settings under which RED was looked at for the paper's losses of SYNs, at rho 1.2."""
 
 
 def rate(rho: float, mean: float = SHORT) -> float:
@@ -49,6 +67,11 @@ def at(rho: float, policy: str) -> str:
 def two(rho: float, ratio: float, policy: str) -> str:
     """Return the key of a policy with two classes of flows."""
     return f"classes/{rho:g}/{ratio:g}/{policy}"
+
+
+def red_otherwise(name: str, policy: str) -> str:
+    """Return the key of a RED with another setting."""
+    return f"otherwise/{name}/{policy}"
 
 
 def step(start: int, share: float) -> str:
@@ -92,6 +115,11 @@ def _all() -> list[Case]:
     cases += [_classes(2.0, ratio, policy) for ratio in RATIOS for policy in ("gr2", "p3")]
     cases += [_classes(rho, 5, policy) for rho in LIGHT for policy in ("gr2", "p3")]
     cases += [Case(f"tandem/{policy}", "tandem.toml", (policy,)) for policy in TANDEM]
+    cases += [
+        Case(red_otherwise(name, policy), "single.toml", (policy,), (_arriving(1.2), *more), 3)
+        for name, (_, more) in RED_OTHERWISE.items()
+        for policy in REDS
+    ]
     cases += [_provision(start, share) for start in STARTS for share in SHARES]
     return cases
 
@@ -99,6 +127,7 @@ def _all() -> list[Case]:
 SETS: dict[str, Sequence[object]] = {
     "congested": tuple(f"{rho:g}" for rho in CONGESTED),
     "light": LIGHT,
+    "otherwise": tuple(RED_OTHERWISE),
     "line": tuple(f"{rho:g}" for rho in (1.0, *CONGESTED)),
     "policy": POLICIES,
     "ratio": RATIOS,

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tidegate.papers.dqm.cases import RATIOS, at, two
+from tidegate.papers.dqm.cases import RATIOS, RED_OTHERWISE, REDS, at, red_otherwise, two
+from tidegate.papers.dqm.checks import admitted, implied_latency
 from tidegate.papers.dqm.measures import TABLE1, longest_pause, most_waiting
 from tidegate.papers.report_text import named, number
 from tidegate.papers.study import PaperTable
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from tidegate.papers.runs import Runs
 
 TEXT_CASES = (
+    "otherwise/{otherwise}/{gr1,gr2,gr3} "
     "rho/1.2/{dt,gr1,gr2,gr3} rho/2/{p3,p3-gr2} classes/2/{ratio}/p3 tandem/{gr2,p3,p3-gr2} "
     "rho/1.6/{gr2,p1,p2,p3} rho/{1.2,1.6,2}/{p3,p3-gr2,p3-all,p3-moment,p3-one-buffer,p3-hold}"
 )
@@ -23,6 +25,16 @@ TEXT_CASES = (
 def printed(runs: Runs, name: str) -> str:
     """Return what the paper has for a claim, as printed."""
     return runs.paper.claim(name).value
+
+
+def admitted_at(loss: float) -> str:
+    """Return the connections a second that are admitted at a printed loss of SYNs."""
+    return f"{admitted(loss):.2f}"
+
+
+def implied(loss: float) -> str:
+    """Return the D that follows from it, in seconds."""
+    return number(implied_latency(loss))
 
 
 def percent_of_red(runs: Runs, measure: str) -> str:
@@ -67,11 +79,16 @@ TABLE_2 = PaperTable(
 
 TEMPLATE_NAMES = named(
     at,
+    admitted_at,
+    implied,
     printed,
     percent_of_red,
     longest_wait,
     longest,
     longest_mixed,
+    red_otherwise,
+    RED_OTHERWISE=RED_OTHERWISE,
+    REDS=REDS,
     TABLE1=TABLE1,
     TABLE_1=TABLE_1,
     TABLE_2=TABLE_2,

@@ -18,6 +18,10 @@ FASTER = 1.0
 """By how much the links that lead there are faster; searched."""
 DELAY_MS = {"1": 400, "1b": 400, "2": 500, "3": 500}
 """Delay of a link, by the experiment; searched."""
+BETWEEN_MS = (450, 150)
+"""Delays between I1 and I2 and between I2 and I3 of experiment 2; searched."""
+EQUAL = "2/equal"
+"""Experiment 2 with one delay for all links, as its real processes had."""
 PROCESSES = (30, 1.25, 400)
 """Service, links and delay of the experiments with processes."""
 RATES = (10, 15, 20, 25, 30, 35, 40, 50, 60, 80, 120, 200)
@@ -76,6 +80,12 @@ def delays(experiment: str, delay_ms: int) -> tuple[Setting, ...]:
     return tuple((f"topology.links.{name}.delay", f"{delay_ms}ms") for name in names)
 
 
+def between() -> tuple[Setting, ...]:
+    """Return the settings of unequal delays between the nodes of experiment 2."""
+    pairs = zip(("first", "second"), BETWEEN_MS, strict=True)
+    return tuple((f"topology.links.{name}.delay", f"{delay_ms}ms") for name, delay_ms in pairs)
+
+
 def as_processes(experiment: str) -> str:
     """Return the key of an experiment with the settings of the real processes."""
     return f"processes/{experiment}"
@@ -118,6 +128,7 @@ def _crowd(kind: str, others: int) -> Case:
 
 def _all() -> list[Case]:
     cases = [Case(each, _file(each)) for each in EXPERIMENTS]
+    cases.append(Case(EQUAL, _file("2"), (), delays("2", DELAY_MS["2"])))
     cases += [Case(f"1/{each}", _file("1"), (each,)) for each in ("at-once", "complete-red")]
     cases += [_as_processes(each) for each in EXPERIMENTS]
     short = [(f"port.{port}.filter.itime", "200ms") for port in ("first", "second", "last")]

@@ -59,6 +59,14 @@ def disparity(connections: int) -> float:
     return permissible(connections) * connections / 100
 
 
+def hop_delay(packets: int, rate: float) -> float:
+    """Return the delay one way of a link between two filters, from what the upper one lets by.
+
+    While the request goes up, and what is under way comes down, the source sends on.
+    """
+    return packets / (2.0 * rate)
+
+
 def curve(_: Runs) -> Exact:
     """Check Figure 2 at the numbers of connections that are worked out."""
     said = (f"{n} {permissible(n):.2f}" for n in PRINTED)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tidegate.errors import UsageError
-from tidegate.papers.lgc.cases import as_processes
+from tidegate.papers.lgc.cases import EQUAL, as_processes
 from tidegate.papers.lgc.measures import NODES, found, looks, share, taken
 from tidegate.papers.page import table
 
@@ -159,7 +159,8 @@ def side_by_side(runs: Runs, folder: Path | None, *, found: bool = False) -> str
     rows = []
     labels = ("filtered", "arrives of these", "of the others, the least", "")
     for experiment in SOURCES:
-        case = experiment if found else as_processes(experiment)
+        alike = EQUAL if experiment == "2" else experiment
+        case = alike if found else as_processes(experiment)
         simulated = _of_simulation(runs.records(case)[0], experiment)
         real = [_of_testbed(run, experiment) for run in runs_of(home, experiment)]
         for place, label in enumerate(labels):

@@ -41,7 +41,7 @@ HARD = (
 """Statements without a number that depends on a rate; each has to hold in every run."""
 TEXT_CASES = (
     "rate/{experiment}/{rate} 2/{mobile,static,red-alone} 2/{mobile,static,red-alone}/lasting "
-    "{experiment} processes/{experiment} tree/{mobile,static,none} "
+    "{experiment} 2/equal processes/{experiment} tree/{mobile,static,none} "
     "fair/{drop-tail,lgc,fq-codel} fair/{drop-tail,lgc,fq-codel}-moderate "
     "gated/{none,gate,lgc,lgc-and-gate}"
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tidegate.papers.case import Case, Scale
@@ -35,7 +36,11 @@ TRANSPORTS = {
 """One-way Reno of ns-2 but for what each protocol brings itself."""
 FOUR = ("qfcp", "rcp", "xcp", "tcp")
 """The protocols of Figure 1."""
+BURSTY = (0.001, 0.01)
+"""Shares of packets that a wireless link loses in bursts."""
 LOSSES = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1)
+RTOS = (3, 1)
+"""First retransmission timeouts besides 6 s, s."""
 BETAS = (0.1, 0.25, 0.5, 1.0, 2.0)
 
 Setting = tuple[str, str]
@@ -75,6 +80,12 @@ def loss(where: str, share: float) -> Setting:
     both = {"data": 0.0, "ack": 0.0} | {where: share}
     text = f"{{ data = {both['data']}, ack = {both['ack']} }}"
     return ("topology.links.middle.loss", text)
+
+
+def bursty(share: float) -> Setting:
+    """Return the setting that loses a share of all packets in bursts of ten in the mean."""
+    enter = 0.1 * share / (1.0 - share)
+    return ("topology.links.middle.loss", f"{{ burst = {{ enter = {enter:.4g}, leave = 0.1 }} }}")
 
 
 def fct(name: str) -> str:
@@ -147,7 +158,35 @@ def _parts() -> dict[str, Case]:
     cases += [
         _case("fct/rcp-2006", "fct", protocol("rcp", "fct", alpha=0.1, beta=1.0), 4.0),
         _case("fct/rcp-own", "fct", protocol("rcp", "fct", 'reliability = "own"'), 4.0),
+        _case("adapt/rcp-2006", "adapt", protocol("rcp", "adapt", alpha=0.1, beta=1.0)),
     ]
+    cases += [
+        replace(
+            _case(
+                f"fct/{name}/rto/{rto}s",
+                "fct",
+                protocol(name, "fct", f'initial_rto = "{rto}s"'),
+                4.0,
+            ),
+            seeds=5,
+        )
+        for name in ("qfcp", "rcp")
+        for rto in RTOS
+    ]
+    return {case.key: case for case in cases}
+
+
+def _desiring() -> dict[str, Case]:
+    """Return the cases in which two of four flows ask for less than their share."""
+    starts = tuple((f"traffic.f{flow}.arrivals.at", '["0s"]') for flow in range(2, 5))
+    stops = tuple((f"traffic.f{flow}.stop", '"14s"') for flow in range(2, 5))
+    together = (*starts, *stops)
+    cases = []
+    for name in ("qfcp", "rcp"):
+        less = protocol(name, "adapt", 'request = "5Mbit"')[:2]
+        settings = (*protocol(name, "adapt"), *less, *together)
+        cases.append(_case(f"desire/{name}", "adapt", settings))
+        cases.append(_case(f"desire/{name}/none", "adapt", (*protocol(name, "adapt"), *together)))
     return {case.key: case for case in cases}
 
 
@@ -172,6 +211,11 @@ def _beyond() -> dict[str, Case]:
         for name in ("qfcp", "tcp")
     ]
     cases += [_case(f"halved/{n}", "rtt", (*protocol(n, "rtt"), halved)) for n in ("qfcp", "xcp")]
+    cases += [
+        _case(f"bursty/{name}/{share}", "lossy", (*protocol(name, "lossy"), bursty(share)), 2.0)
+        for name in FOUR
+        for share in BURSTY
+    ]
     return {case.key: case for case in cases}
 
 
@@ -184,7 +228,7 @@ PHASES = tuple(
 SETS: dict[str, Sequence[object]] = {"beta": BETAS, "loss": LOSSES, "phase": PHASES}
 """Parts of the keys of cases, by the name that `claims.csv` has for them."""
 
-CASES = _of_the_paper() | _parts() | _beyond()
+CASES = _of_the_paper() | _parts() | _desiring() | _beyond()
 
 SCALE = Scale(
     seeds=10,

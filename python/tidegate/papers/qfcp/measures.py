@@ -226,19 +226,64 @@ def after_join(record: SavedRun) -> float:
     return float(np.mean(found))
 
 
-def count_error(record: SavedRun) -> float:
-    """Return by which factor C/R is off the number of flows under way, while flows come.
+def _factor_off(estimate: Floats, there: Floats) -> float:
+    """Return by which factor estimates are off, as a geometric mean; 1 would be exact."""
+    return float(np.exp(np.mean(np.abs(np.log(estimate / there)))))
 
-    The geometric mean over the control periods from 20 to 90 s; 1 would be exact.
+
+def count_error(record: SavedRun) -> float:
+    """Return by which factor the estimate is off the number of flows under way, while flows come.
+
+    QFCP estimates y/R (eq. 2) and RCP C/R; each port notes its own. From 20 to 90 s.
     """
     flows, events = record.flows(), record.events("bottleneck")
     inside = (events["time_s"] > 20.0) & (events["time_s"] < 90.0)
     times = events["time_s"][inside]
     begun = np.searchsorted(np.sort(flows["start_s"]), times)
     ended = np.searchsorted(np.sort(flows["closed_s"]), times)
-    under_way = np.maximum(begun - ended, 1)
-    implied = CAPACITY_BPS / events["set"][inside]
-    return float(np.exp(np.mean(np.abs(np.log(implied / under_way)))))
+    return _factor_off(events["from"][inside], np.maximum(begun - ended, 1))
+
+
+def known_count_error(record: SavedRun) -> float:
+    """Return the same for the flows of Figure 2, of which each sends what it may."""
+    events = record.events("middle")
+    times, estimate = events["time_s"], events["from"]
+    there = np.full(times.size, np.nan)
+    for begin, end, active in PHASES:
+        there[within(times, begin, end)] = active
+    known = np.isfinite(there)
+    return _factor_off(estimate[known], there[known])
+
+
+def _first_phase(record: SavedRun) -> tuple[Floats, Floats]:
+    events = record.events("middle")
+    alone = within(events["time_s"], *PHASES[0][:2])
+    return events["time_s"][alone], events["from"][alone]
+
+
+def time_to_know_one(record: SavedRun) -> float:
+    """Return how long the estimate takes until it stays within a tenth of one flow, s."""
+    times, estimate = _first_phase(record)
+    wrong = times[np.abs(estimate - 1.0) > 0.1]
+    return float(wrong[-1]) if wrong.size else 0.0
+
+
+DESIRED, LEFT = 5.0, 17.5
+"""What two flows ask for, and what 45 Mbit/s leave to each of two others, Mbit/s."""
+
+
+def _settled_rates(record: SavedRun) -> Floats:
+    return mean_rates(record, 4, 5.0, 14.0)
+
+
+def asked_off(record: SavedRun) -> float:
+    """Return by which share the flows that ask for less are off what they ask for."""
+    return float(np.max(np.abs(_settled_rates(record)[:2] / DESIRED - 1.0)))
+
+
+def rest_off(record: SavedRun) -> float:
+    """Return by which share the two others are off an equal part of what is left."""
+    return float(np.max(np.abs(_settled_rates(record)[2:] / LEFT - 1.0)))
 
 
 def by_bins(runs: Runs, case: str) -> Floats:

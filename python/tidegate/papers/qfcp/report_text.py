@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tidegate.papers.qfcp.cases import FOUR, fct
-from tidegate.papers.qfcp.measures import PACKET, PAYLOAD
+from tidegate.papers.qfcp.cases import BURSTY, FOUR, fct
+from tidegate.papers.qfcp.measures import PACKET, PAYLOAD, by_bins, mean_rates
 from tidegate.papers.report_text import named, number
 from tidegate.results.measures import port_mean, port_sum
 
@@ -19,7 +19,9 @@ FIVE = (*FOUR, "vcp")
 TEXT_CASES = (
     "fct/{qfcp,rcp,xcp,tcp,vcp} fct/{rcp-2006,rcp-own,without/pacing} rtt/{xcp,qfcp,qfcp-low} "
     "crowd/{qfcp,rcp,xcp,tcp,vcp} crowd/{without/pacing,deep/pacing,deep/none} "
-    "row/{qfcp,rcp,xcp} mixed/{qfcp,xcp}/{drop-tail,red} halved/{qfcp,xcp}"
+    "adapt/{qfcp,rcp,rcp-2006} fct/{qfcp,rcp}/rto/{3,1}s desire/{qfcp,rcp} desire/{qfcp,rcp}/none "
+    "bursty/{qfcp,rcp,xcp,tcp}/{0.001,0.01} row/{qfcp,rcp,xcp} "
+    "mixed/{qfcp,xcp}/{drop-tail,red} halved/{qfcp,xcp}"
 )
 
 
@@ -37,6 +39,21 @@ def by_class(runs: Runs, case: str, duration_s: float) -> list[str]:
 
     means = np.mean([rates(record) for record in runs.records(case)], axis=0)
     return [f"{each:.1f}" for each in means]
+
+
+def over_qfcp(runs: Runs, rto: int) -> str:
+    """Return RCP's completion times over QFCP's, all sizes alike, at a first timeout."""
+    end = "" if rto == 6 else f"/rto/{rto}s"
+    both = by_bins(runs, fct("rcp") + end) / by_bins(runs, fct("qfcp") + end)
+    logs = np.nanmean(np.log(both), axis=1)
+    deviation = float(np.std(logs, ddof=1))
+    return f"{np.exp(np.mean(logs)):.3f} ± {deviation:.3f}"
+
+
+def each_rate(runs: Runs, case: str) -> str:
+    """Return the throughput of each of four flows once all have begun, Mbit/s."""
+    means = np.mean([mean_rates(record, 4, 5.0, 14.0) for record in runs.records(case)], axis=0)
+    return ", ".join(f"{each:.1f}" for each in means)
 
 
 def halved(runs: Runs, case: str) -> list[str]:
@@ -68,6 +85,17 @@ def crowd_repairs(runs: Runs, case: str) -> str:
 
 
 TEMPLATE_NAMES = named(
-    fct, seconds, by_class, halved, crowd_lost, crowd_fct, crowd_repairs, FIVE=FIVE
+    fct,
+    seconds,
+    by_class,
+    halved,
+    over_qfcp,
+    each_rate,
+    crowd_lost,
+    crowd_fct,
+    crowd_repairs,
+    FIVE=FIVE,
+    BURSTY=BURSTY,
+    BURSTY_NAMES=FOUR,
 )
 """What the template of the report uses."""

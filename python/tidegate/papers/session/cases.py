@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -145,7 +146,7 @@ def _beyond() -> list[Case]:
         Case("opaque/10", "static.toml", ("cp",), (("traffic.web.opaque_share", "0.1"),)),
         Case("opaque/0.15", "static.toml", ("cp",), (("traffic.web.opaque_share", "0.0015"),)),
     ]
-    return cases + _hosts() + _thresholds()
+    return cases + _hosts() + _thresholds() + _beside()
 
 
 HOSTS: dict[str, tuple[Setting, ...]] = {
@@ -159,6 +160,49 @@ HOSTS: dict[str, tuple[Setting, ...]] = {
     "15s": (("traffic.web.transport.tcp.initial_rto", "15s"),),
 }
 """Other schedules of SYN retries at the end hosts (the paper's further work)."""
+
+
+OTHER_TCP: tuple[Setting, ...] = tuple(
+    (f"traffic.web.transport.tcp.{key}", value)
+    for key, value in (
+        ("profile", "ns2-2003"),
+        ("timer_rule", "rfc"),
+        ("tick", "500ms"),
+        ("fin_waits", "false"),
+    )
+)
+"""Hosts that are nearer to what the paper has without control, and further in other rows."""
+SHORTER: Setting = ("duration", "250s")
+"""A length of V-G that the text does not exclude: its 300 s are of V-E and V-F."""
+COMPARED = ("none", "cp")
+"""Controls whose rows do not spread over the seeds, which are set beside each other."""
+FALLS = tuple(
+    f"capacity/{rate}/down-{load}/{control}"
+    for rate in ARRIVALS
+    for load in LOADS[:2]
+    for control in COMPARED
+)
+"""Cases of Table VI."""
+TABULATED = (
+    NC,
+    *(f"admit/{rate}" for rate in (250, 150, 100)),
+    *(f"arrivals/{load}/{control}" for load in LOADS for control in COMPARED),
+    *(f"size/1000/{load}/{control}" for load in LOADS for control in COMPARED),
+    *FALLS,
+)
+"""Cases of Tables I and III to VI."""
+
+
+def _beside() -> list[Case]:
+    """Return the cases of the tables with other hosts, and those of V-G over 250 s."""
+    known = {case.key: case for case in _paper()}
+
+    def also(before: str, key: str, *settings: Setting) -> Case:
+        return replace(known[key].having(*settings), key=f"{before}/{key}", seeds=3)
+
+    cases = [also("other-tcp", key, *OTHER_TCP) for key in TABULATED]
+    cases += [also("250s", key, SHORTER) for key in FALLS]
+    return cases + [also("250s/other-tcp", key, SHORTER, *OTHER_TCP) for key in FALLS]
 
 
 def _hosts() -> list[Case]:
@@ -224,6 +268,8 @@ SETS: dict[str, Sequence[object]] = {
     ),
     "rate": RATES,
     "scheme": tuple(SCHEMES),
+    "falls": FALLS,
+    "tabulated": TABULATED,
     "thresholds": tuple(case.key for case in _thresholds() if case.key.startswith("threshold")),
 }
 """Parts of the keys of cases, by the name that `claims.csv` has for them."""

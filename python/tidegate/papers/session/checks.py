@@ -35,6 +35,15 @@ NEIGHBOUR = 100.0
 """Admit rates closer to the peak than this count as the peak, sessions/s."""
 
 
+WINDOW_S = 250.0
+"""What Table I counts over."""
+
+
+def admitted_not_complete(admits: float, completes: float) -> float:
+    """Return the sessions that are inside at the end, of an admit and a completion rate."""
+    return (admits - completes) * WINDOW_S
+
+
 def _peak(runs: Runs) -> tuple[float, Floats]:
     """Return the admit rate with the most completions on average, and its completions."""
     found = m.curve(runs)

@@ -9,8 +9,10 @@ import numpy as np
 from tidegate.papers.report_text import named, number
 from tidegate.papers.session.cases import (
     ARRIVALS,
+    FALLS,
     LOADS,
     NAMES,
+    NC,
     OPTIMA,
     TABLE1,
     TABLE2,
@@ -26,7 +28,10 @@ if TYPE_CHECKING:
     from tidegate.papers.runs import Runs
     from tidegate.papers.verdicts import ClaimResult
 
-TEXT_CASES = "paths/{arrivals}/{all,fin5,fin15} paths/1000/syn15 opaque/0.15"
+TEXT_CASES = (
+    "{tabulated} other-tcp/{tabulated} 250s/{falls} 250s/other-tcp/{falls} "
+    "paths/{arrivals}/{all,fin5,fin15} paths/1000/syn15 opaque/0.15"
+)
 _SCHEMES = ("none", "GSS+GA", "CP")
 
 
@@ -50,6 +55,81 @@ def optimum(runs: Runs, load: str) -> str:
 def tuned(runs: Runs, load: str, law: str) -> str:
     """Return `pair` of a threshold that was tuned at another load."""
     return pair(runs, threshold(law, TUNED[law], load).key)
+
+
+def _rows_beside() -> list[tuple[str, str, list[tuple[str, str]]]]:
+    """Return what stands beside each other: label, measure, and claims with their cases."""
+    rows = [
+        (f"Table I, {rate or 'none'}: completions, 1/s; FCT", "", [(claim, case)])
+        for rate, claim, case in (
+            ("", "table1.admit1000", NC),
+            ("250/s", "table1.admit250", "admit/250"),
+            ("150/s", "table1.admit150", "admit/150"),
+            ("100/s", "table1.admit100", "admit/100"),
+        )
+    ]
+    for name, shown in (("nosc", "none"), ("cp", "CP")):
+        control = NAMES[name]
+        rows += [
+            (
+                f"Table III, {shown}",
+                "fct_mean_s",
+                [(f"table3.{load}.{name}.fct", f"arrivals/{load}/{control}") for load in LOADS],
+            ),
+            *(
+                (
+                    f"Table {table}, 1000/s, {shown}{unit}",
+                    measure,
+                    [
+                        (f"{claims}.arr1000.{load}.{name}.{what}", f"size/1000/{load}/{control}")
+                        for load in LOADS
+                    ],
+                )
+                for table, claims, what, measure, unit in (
+                    ("IV", "table4", "flows", "completed", ", sessions"),
+                    ("V", "table5", "fct", "fct_mean_s", ""),
+                )
+            ),
+            *(
+                (
+                    f"Table VI, {rate}/s, {shown}",
+                    "fct_mean_s",
+                    [
+                        (
+                            f"table6.arr{rate}.{load}.{name}.fct",
+                            f"capacity/{rate}/down-{load}/{control}",
+                        )
+                        for load in LOADS[:2]
+                    ],
+                )
+                for rate in ARRIVALS[::-1]
+            ),
+        ]
+    return rows
+
+
+def beside(runs: Runs) -> list[tuple[str, ...]]:
+    """Return the rows of the two settings, each with and without the shorter V-G."""
+    found = []
+    for label, measure, cells in _rows_beside():
+        ways = ["", "other-tcp/"]
+        if cells[0][1] in FALLS:
+            ways += ["250s/", "250s/other-tcp/"]
+        if measure:
+            pairs = [(claim, case, measure) for claim, case in cells]
+        else:
+            pairs = [
+                (f"{claim}.{what}", case, each)
+                for claim, case in cells
+                for what, each in (("completion_rate", "completed_per_s"), ("fct", "fct_mean_s"))
+            ]
+        said = " / ".join(runs.paper.claim(claim).value for claim, _, _ in pairs)
+        here = [
+            " / ".join(number(runs.mean(f"{way}{case}", each)) for _, case, each in pairs)
+            for way in ways
+        ]
+        found.append((label, said, *here, *[""] * (4 - len(here))))
+    return found
 
 
 def is_uncontrolled(result: ClaimResult) -> bool:
@@ -135,6 +215,16 @@ TABLES = (
 """Tables I to VI."""
 
 TEMPLATE_NAMES = named(
-    rate, pair, optimum, tuned, gain, is_uncontrolled, is_cp, is_gss, TABLES=TABLES, TUNED=TUNED
+    rate,
+    pair,
+    optimum,
+    tuned,
+    gain,
+    beside,
+    is_uncontrolled,
+    is_cp,
+    is_gss,
+    TABLES=TABLES,
+    TUNED=TUNED,
 )
 """What the template of the report uses."""
