@@ -116,7 +116,8 @@ def test_the_text_of_a_whole_report_reads_declared_cases_only(key, monkeypatch):
         monkeypatch.setattr(module, name, lambda *_, value=value, **__: value)
     runs = runs_of(study, needed(study, study.claims(), study.pictures, study.text_cases))
     runs.folder.record = lambda _: WHOLE
-    assert Text(study, (), runs, lambda _, text: text() if text else "").block("sections")
+    text = Text(study, (), runs, lambda _, text: text() if text else "")
+    assert all(text.block(name) for name in ("sections", "beyond"))
 
 
 def test_a_run_that_nobody_asked_for_is_an_error_also_where_it_lies_there():

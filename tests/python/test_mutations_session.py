@@ -287,6 +287,11 @@ TABLE = {
         {"*": 0.05},
         {"*start=175.0*": 0.10},
     ),
+    "text.mimd_fair": Row(
+        "a gate that keeps what it had",
+        {"mimd/cp *second*": 12e3, "mimd/cp *first*": 13e3},
+        {"mimd/cp *second*": 0.8e3},
+    ),
     "text.cp_overall": Row(
         "a CP that completes less than GSS+GA",
         {"*cp completed": 21e3, "*cp fct*": 20.0, "*gssga completed": 20e3, "*gssga fct*": 40.0},

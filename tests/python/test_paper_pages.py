@@ -21,6 +21,7 @@ from tidegate.papers import (
     there,
 )
 from tidegate.papers.claims import SETUP_KINDS, matches
+from tidegate.papers.verdicts import CHOSEN_ON, DERIVED, SET_UP, group
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ROOT / "docs" / "papers"
@@ -220,6 +221,73 @@ def test_rows_that_a_guess_turns_are_named_by_it(key):
         context = study.deviations().context(f"{key}.{found[1]}")
         if equal and not context.chosen_on:
             assert found[2] in context.depends_on, line
+
+
+ALTERNATIVE = re.compile(r"^- \*\*(\d+)\*\* (.*?): (.*)$", re.MULTILINE)
+
+
+def turned(key):
+    """Yield the claims and guesses where an equal guess turns the verdict of all seeds.
+
+    The table of a guess has fewer seeds: what its own intervals leave open may be settled
+    in the report, and turn.
+    """
+    text = page(key, "sensitivity.md")
+    guesses = {int(number): (what, label) for number, what, label in ALTERNATIVE.findall(text)}
+    reported = {each["id"]: each for each in verdicts(key)}
+    for line in text.splitlines():
+        name = line.split("`")[1] if line.startswith("| `") else ""
+        taken = reported.get(name, {"as_taken": "", "kind": ""})
+        if taken["as_taken"] not in ("met", "not met") or taken["kind"] in SETUP_KINDS:
+            continue
+        for number, cell in enumerate(line.split(" | ")[3:], 1):
+            found = {"✓": "met", "✗": "not met"}.get(cell.removesuffix(" |")[-1:])
+            what, label = guesses[number]
+            if found and found != taken["as_taken"] and "no equal guess" not in label:
+                yield name, what
+
+
+@pytest.mark.parametrize("key", there())
+def test_rows_that_a_guess_turns_against_all_seeds_are_named_by_it(key):
+    deviations = load(key).deviations()
+    missing = [
+        (name, what)
+        for name, what in turned(key)
+        for context in [deviations.context(f"{key}.{name}")]
+        if not context.chosen_on and what not in context.depends_on
+    ]
+    assert missing == []
+
+
+MOVED = ROOT / "docs" / "verdicts.md"
+
+
+def said_now(row):
+    """Return the verdict of a row in the words of the page on verdicts that moved."""
+    name = group(row["kind"], bool(row["chosen_on"]))
+    apart = {DERIVED: ", derived", CHOSEN_ON: " †", SET_UP: ", set-up"}.get(name, "")
+    return f"{row['verdict']}{apart}"
+
+
+def test_the_page_on_verdicts_that_moved_says_what_they_are_now():
+    lines = MOVED.read_text(encoding="utf-8").partition("## Row by row")[2].splitlines()
+    now = {f"{key}.{each['id']}": said_now(each) for key in there() for each in verdicts(key)}
+    seen = []
+    for line in lines:
+        cells = line.split(" | ")
+        names = re.findall(r"`([^`]+)`", cells[0]) if line.startswith("| `") else []
+        assert [(name, now.get(name)) for name in names if now.get(name) != cells[2]] == []
+        seen += names
+    assert len(seen) == len(set(seen)) > 50
+
+
+@pytest.mark.parametrize("key", there())
+def test_the_page_on_verdicts_that_moved_adds_up(key):
+    text = MOVED.read_text(encoding="utf-8")
+    row = re.search(rf"^\| \[{key}\]\S* \|(.*)\|$", text, re.MULTILINE)
+    counted = published.read(PAGES, [key])[0]
+    before, *moved, now = (int(each) for each in row[1].split("|") if each.strip())
+    assert before + sum(moved) == now == counted.count("met")
 
 
 def test_the_page_over_all_papers_is_made_from_their_verdicts():

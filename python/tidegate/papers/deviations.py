@@ -58,6 +58,8 @@ class Explanation:
     claims: tuple[str, ...]
     text: str
     command: str = ""
+    aside: bool = False
+    """Whether it is on the page of what goes beyond the paper, and not in the report."""
 
     @property
     def whole(self) -> str:
@@ -99,7 +101,9 @@ def read(text: str) -> Deviations:
 
 def _explanation(table: dict[str, Any]) -> Explanation:
     text = " ".join(table["text"].split())
-    return Explanation(tuple(table["claims"]), text, table.get("command", ""))
+    return Explanation(
+        tuple(table["claims"]), text, table.get("command", ""), table.get("aside", False)
+    )
 
 
 def _deviation(table: dict[str, Any]) -> Deviation:

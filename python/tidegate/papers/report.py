@@ -77,7 +77,7 @@ def pages(done: PaperResult, pictures: Sequence[PaperPicture]) -> dict[str, byte
     files = {f"pictures/{each.name}.png": drawn(done, each) for each in pictures}
     shown = {each.name: each for each in pictures}
     text = _text(done, shown)
-    beyond = text.block("beyond")
+    beyond = "\n".join([text.block("beyond"), *_further(done)]).strip()
     files[REPORT] = _page(done, "report.md.j2", text, beyond=bool(beyond)).encode()
     if beyond:
         files[BEYOND] = _beyond(done, beyond).encode()
@@ -160,7 +160,8 @@ def _page(done: PaperResult, template: str, text: Text, *, beyond: bool) -> str:
             groups=groups,
             predictions=[each for each in done.outcomes if each.predicts],
             chosen_on=[each for each in done.outcomes if each.chosen_number],
-            failing=_failing(done.outcomes),
+            failing=_failing(done)[0],
+            aside=len(_failing(done)[1]),
             marks=LEGEND,
             home=f"../../../python/tidegate/papers/{study.key}",
             deviations=study.deviations().deviations,
@@ -189,13 +190,21 @@ NO_REASON = "Not known."
 """What a report says of a row without an explanation."""
 
 
-def _failing(outcomes: Sequence[ClaimResult]) -> dict[str, list[ClaimResult]]:
-    """Return the claims that do not hold by their explanation, each explanation once."""
-    found: dict[str, list[ClaimResult]] = {}
-    for each in outcomes:
+def _failing(done: PaperResult) -> tuple[dict[str, list[ClaimResult]], ...]:
+    """Return the claims that do not hold by their explanation: for the report, and for beyond."""
+    aside = {each.whole for each in done.study.deviations().explanations if each.aside}
+    found: tuple[dict[str, list[ClaimResult]], ...] = ({}, {})
+    for each in done.outcomes:
         if not each.holds and each.verdict != UNCHECKED:
-            found.setdefault(each.explanation or NO_REASON, []).append(each)
+            text = each.explanation or NO_REASON
+            found[text in aside].setdefault(text, []).append(each)
     return found
+
+
+def _further(done: PaperResult) -> list[str]:
+    """Return the section with the reasons that the report leaves out."""
+    reasons = [f"- {text} *Rows: {_some(rows)}.*" for text, rows in _failing(done)[1].items()]
+    return ["", "", "## Further rows that do not hold, and why", "", *reasons] if reasons else []
 
 
 SHOWN = 4
@@ -235,12 +244,20 @@ def _section(
     own = text().strip() if text is not None and done.request.whole(done.study) else ""
     if not mine and not shown and not own:
         return ""
-    lines = [f"## {section.title}", "", *([own, ""] if own else [])]
+    counted = [*_counted(mine), ""] if mine else []
+    lines = [f"## {section.title}", "", *counted, *([own, ""] if own else [])]
     for picture in shown:
         lines += [f"![{picture.name}](pictures/{picture.name}.png)", "", f"*{picture.title}*", ""]
     for printed in section.tables:
         lines += _printed(printed, mine)
     return "\n".join([*lines, ""])
+
+
+def _counted(outcomes: Sequence[ClaimResult]) -> list[str]:
+    """Return how many rows of a section have which verdict, without rows of the set-up."""
+    found = [each.verdict for each in outcomes if not each.is_setup]
+    each = (f"{found.count(name)} {MARKS[name]}" for name in VERDICTS if name in found)
+    return [f"Rows: {', '.join(each)}."] if found else []
 
 
 def _printed(printed: PaperTable, outcomes: Sequence[ClaimResult]) -> list[str]:

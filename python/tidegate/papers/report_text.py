@@ -126,7 +126,7 @@ class Text:
 
     def _functions(self) -> dict[str, Callable[..., object]]:
         own: list[Callable[..., object]] = [number, good, self.section, self.asked, self.known]
-        own += [self.value, self.paper, self.holds, self.claims, self.mean]
+        own += [self.value, self.paper, self.said, self.holds, self.claims, self.mean]
         return {each.__name__: each for each in own}
 
     def section(
@@ -162,6 +162,10 @@ class Text:
         if isinstance(claim.expected, tuple):
             return " to ".join(number(each) for each in claim.expected)
         return claim.value if claim.expected is None else number(claim.expected)
+
+    def said(self, name: str) -> str:
+        """Return what a row has as the paper's, whether it was judged or not."""
+        return self.study.claim(name).value
 
     def holds(self, *names: str) -> bool:
         """Tell whether all of these claims were judged and hold."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -82,6 +82,8 @@ READINGS = {"-1s": (0.5, "1s"), "-one-way-1s": (1.0, "1s")}
 THRESHOLDS = {"-64k": "131", "-32k": "65"}
 """Other ends of TCP's first slow start by the suffix of their cases, segments."""
 THRESHOLD = "traffic.files.transport.tcp.initial_ssthresh"
+PARTIAL = (0.1, 0.5, 0.9)
+"""Shares of the files that Blitz sends, TCP the others."""
 TAIL = "-tail"
 """Suffix of the cases in which Blitz meets a drop-tail queue."""
 
@@ -147,6 +149,33 @@ def _case(
     return Case(name, "files.toml", (variant,), settings, seeds, weight)
 
 
+def mixed(share: float, queue: str) -> str:
+    """Return the key of a case in which Blitz has a share of the files."""
+    return f"mixed/{queue}/{share:g}"
+
+
+def _mixed(share: float, queue: str) -> Case:
+    """Return the reference network at 90 Mbit/s, 0.71 of full, with two kinds of senders."""
+    net, step = NETS["ref"], -0.15
+    rate = net.saturation(90) * 10.0**step
+    reno = (
+        '{ tcp = { recovery = "reno", byte_counting = 0, limited_transmit = false,'
+        ' initial_window = 1, mss = "460B", header = "40B", handshake = false,'
+        ' initial_rto = "3s", min_rto = "10ms", delayed_ack = false, timestamps = true } }'
+    )
+    more = (
+        ("traffic.files.arrivals.poisson", f"{share * rate:.6g}/s"),
+        (
+            "traffic.others",
+            f'{{ arrivals = {{ poisson = "{(1.0 - share) * rate:.6g}/s" }}, size = "{net.size}B",'
+            f" transport = {reno} }}",
+        ),
+        ("port.bottleneck.queue", f'{{ law = "{queue}" }}'),
+    )
+    case = _case(net, 90, "blitz", step, "", *more, seeds=3)
+    return replace(case, key=mixed(share, queue))
+
+
 def _all() -> list[Case]:
     cases = []
     for net in NETS.values():
@@ -170,6 +199,7 @@ def _all() -> list[Case]:
         for mbit in net.bottlenecks()
         for step in STEPS
     ]
+    cases += [_mixed(share, queue) for share in PARTIAL for queue in ("pushout", "drop-tail")]
     pareto = ("traffic.files.size", '{ pareto = { mean = "100kB", shape = 1.5 } }')
     ref = NETS["ref"]
     further = (*STEPS, OVERLOAD)

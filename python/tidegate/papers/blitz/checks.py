@@ -9,7 +9,6 @@ import numpy as np
 
 from tidegate.papers.blitz import measures as m
 from tidegate.papers.blitz.cases import CONTROLS, NETS, PACKET, PAPER, PAYLOAD
-from tidegate.papers.check_results import Exact
 
 if TYPE_CHECKING:
     from tidegate.papers.runs import Floats, Parts, Runs
@@ -40,19 +39,19 @@ def fall(mbit: float) -> float:
     return log10(powers[0] / powers[1])
 
 
-def no_order(_: Runs) -> Exact:
-    """Check that at no load a file of ten times the size takes ten times as long.
+def times_as_long(mbit: float, load: float) -> float:
+    """Return how much longer a file of ten times the size takes, at the same load.
 
     R(F) = delay + F g, where g is what a byte waits for and takes: R(10 F) < 10 R(F). At
     the same load the power of large files is then more than a tenth.
     """
     net = NETS["ref"]
-    delay = 1e-3 * net.delay_ms
-    longest = max(
-        float(np.max(_response(TENFOLD * net.size, mbit, delay) / _response(net.size, mbit, delay)))
-        for mbit in net.bottlenecks()
+    place = int(np.argmin(np.abs(LOADS - load)))
+    one, ten = (
+        float(_response(size, mbit, 1e-3 * net.delay_ms)[place])
+        for size in (net.size, TENFOLD * net.size)
     )
-    return Exact(f"at most {longest:.4g} times as long", longest < TENFOLD)
+    return ten / one
 
 
 def rounds(size: float) -> int:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 TEXT_CASES = (
     "{bottleneck}/{control}/{step} middle/{30,90,150}/{control}/{step} "
-    "{threshold}/reno/{step} {readings}/{control}/{step} {sooner}/{control}/{step} "
-    "{announced}/wide/{step}"
+    "mixed/{pushout,drop-tail}/{0.1,0.5,0.9} {threshold}/reno/{step} {readings}/{control}/{step} "
+    "{sooner}/{control}/{step} {announced}/wide/{step}"
 )
 MAXIMA = (
     *(f"fig4l.ratio{mbit}" for mbit in NETS["ref"].bottlenecks()),

@@ -54,6 +54,24 @@ RED_OTHERWISE: dict[str, tuple[str, tuple[Setting, ...]]] = {
 """Other settings under which RED was looked at for the paper's losses of SYNs, at rho 1.2."""
 
 
+BEYOND_AT = 1.6
+"""The load of what goes beyond the paper."""
+CALL: Setting = (
+    "traffic.call",
+    '{ arrivals = { at = ["100s"] }, transport = { udp = { rate = "8kbit", packet = "60B" } } }',
+)
+"""A call of a low rate beside: it opens no connection, and no policy refuses it."""
+BEYOND: dict[str, dict[str, tuple[Setting, ...]]] = {
+    "marks": {
+        "gr2": ((f"{QUEUE}.ecn", "true"), (f"{TCP}.ecn", "true")),
+        "p3-gr2": ((f"{QUEUE}.over.ecn", "true"), (f"{TCP}.ecn", "true")),
+    },
+    "downloads": dict.fromkeys(("dt", "gr2", "p3"), (("traffic.flows.direction", "download"),)),
+    "call": dict.fromkeys(("dt", "gr2", "p3"), (CALL,)),
+}
+"""What the paper names and does not show, by the policies that it is run with."""
+
+
 def rate(rho: float, mean: float = SHORT) -> float:
     """Return how many flows a second make up a load."""
     return rho / (SERVICE_S * mean)
@@ -119,6 +137,11 @@ def _all() -> list[Case]:
         Case(red_otherwise(name, policy), "single.toml", (policy,), (_arriving(1.2), *more), 3)
         for name, (_, more) in RED_OTHERWISE.items()
         for policy in REDS
+    ]
+    cases += [
+        Case(f"{what}/{policy}", "single.toml", (policy,), (_arriving(BEYOND_AT), *more), 5)
+        for what, policies in BEYOND.items()
+        for policy, more in policies.items()
     ]
     cases += [_provision(start, share) for start in STARTS for share in SHARES]
     return cases

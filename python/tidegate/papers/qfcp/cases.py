@@ -38,6 +38,13 @@ FOUR = ("qfcp", "rcp", "xcp", "tcp")
 """The protocols of Figure 1."""
 BURSTY = (0.001, 0.01)
 """Shares of packets that a wireless link loses in bursts."""
+REVERSE = (
+    "traffic.back",
+    '{ direction = "upload", size = "unlimited", stop = "96s",'
+    ' arrivals = { uniform = 20, within = "2s" },'
+    ' transport = { tcp = { profile = "ns2-2005", mss = "960B", window = "none" } } }',
+)
+"""Twenty long TCP flows the other way: the ACKs of Figure 1 wait in a full buffer, and get lost."""
 LOSSES = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1)
 RTOS = (3, 1)
 """First retransmission timeouts besides 6 s, s."""
@@ -215,6 +222,10 @@ def _beyond() -> dict[str, Case]:
         _case(f"bursty/{name}/{share}", "lossy", (*protocol(name, "lossy"), bursty(share)), 2.0)
         for name in FOUR
         for share in BURSTY
+    ]
+    cases += [
+        replace(_case(f"reverse/{name}", "fct", (*protocol(name, "fct"), REVERSE), 8.0), seeds=2)
+        for name in FOUR
     ]
     return {case.key: case for case in cases}
 

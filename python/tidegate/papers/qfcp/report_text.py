@@ -20,7 +20,7 @@ TEXT_CASES = (
     "fct/{qfcp,rcp,xcp,tcp,vcp} fct/{rcp-2006,rcp-own,without/pacing} rtt/{xcp,qfcp,qfcp-low} "
     "crowd/{qfcp,rcp,xcp,tcp,vcp} crowd/{without/pacing,deep/pacing,deep/none} "
     "adapt/{qfcp,rcp,rcp-2006} fct/{qfcp,rcp}/rto/{3,1}s desire/{qfcp,rcp} desire/{qfcp,rcp}/none "
-    "bursty/{qfcp,rcp,xcp,tcp}/{0.001,0.01} row/{qfcp,rcp,xcp} "
+    "bursty/{qfcp,rcp,xcp,tcp}/{0.001,0.01} reverse/{qfcp,rcp,xcp,tcp} row/{qfcp,rcp,xcp} "
     "mixed/{qfcp,xcp}/{drop-tail,red} halved/{qfcp,xcp}"
 )
 
@@ -44,8 +44,10 @@ def by_class(runs: Runs, case: str, duration_s: float) -> list[str]:
 def over_qfcp(runs: Runs, rto: int) -> str:
     """Return RCP's completion times over QFCP's, all sizes alike, at a first timeout."""
     end = "" if rto == 6 else f"/rto/{rto}s"
-    both = by_bins(runs, fct("rcp") + end) / by_bins(runs, fct("qfcp") + end)
-    logs = np.nanmean(np.log(both), axis=1)
+    one, other = (by_bins(runs, fct(name) + end) for name in ("rcp", "qfcp"))
+    there = (one > 0) & (other > 0)  # sizes of which there are flows
+    both = np.log(np.divide(one, other, where=there, out=np.ones_like(one)))
+    logs = both.sum(axis=1) / np.maximum(there.sum(axis=1), 1)
     deviation = float(np.std(logs, ddof=1))
     return f"{np.exp(np.mean(logs)):.3f} ± {deviation:.3f}"
 

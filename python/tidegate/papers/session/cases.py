@@ -146,7 +146,7 @@ def _beyond() -> list[Case]:
         Case("opaque/10", "static.toml", ("cp",), (("traffic.web.opaque_share", "0.1"),)),
         Case("opaque/0.15", "static.toml", ("cp",), (("traffic.web.opaque_share", "0.0015"),)),
     ]
-    return cases + _hosts() + _thresholds() + _beside()
+    return cases + _hosts() + _thresholds() + _beside() + _tried() + _said()
 
 
 HOSTS: dict[str, tuple[Setting, ...]] = {
@@ -203,6 +203,60 @@ def _beside() -> list[Case]:
     cases = [also("other-tcp", key, *OTHER_TCP) for key in TABULATED]
     cases += [also("250s", key, SHORTER) for key in FALLS]
     return cases + [also("250s/other-tcp", key, SHORTER, *OTHER_TCP) for key in FALLS]
+
+
+_TCP = "traffic.web.transport.tcp"
+TRIED_AT = (250, 150, 100)
+"""Admit rates at which other settings were looked at for the paper's completions."""
+TRIED_SETTINGS: dict[str, tuple[Setting, ...]] = {
+    **{f"epoch of the gate {each} s": ((f"{GATE}.epoch", f"{each}s"),) for each in (0.5, 2, 6, 10)},
+    "a SYN charged when it has passed": ((f"{GATE}.charge", "passed"),),
+    "the same, epoch 6 s": ((f"{GATE}.charge", "passed"), (f"{GATE}.epoch", "6s")),
+    "buffer of 50 packets": ((BUFFER, "50packets"),),
+    "access links of 1 Mbit/s": (("topology.dumbbell.access.rate", "1Mbit"),),
+    "segments of 256 B": ((f"{_TCP}.mss", "256B"),),
+    "segments of 1460 B": ((f"{_TCP}.mss", "1460B"),),
+    "least RTO 3 s": ((f"{_TCP}.min_rto", "3s"),),
+    "least RTO 6 s": ((f"{_TCP}.min_rto", "6s"),),
+    "back-off by Karn's rule": ((f"{_TCP}.timer_rule", "rfc"),),
+    "losses as ns-2's one-way agents": ((f"{_TCP}.loss_rule", "one-way"),),
+    "other hosts (as above)": OTHER_TCP,
+}
+"""One change each, by what it is; search.md has more."""
+
+
+def tried(place: int, rate: int) -> str:
+    """Return the key of a fixed rate with one of them."""
+    return f"tried/{place}/{rate}"
+
+
+def _tried() -> list[Case]:
+    return [
+        replace(at_rate(rate, "tried").having(*settings), key=tried(place, rate), seeds=1)
+        for place, settings in enumerate(TRIED_SETTINGS.values())
+        for rate in TRIED_AT
+    ]
+
+
+CALLS: Setting = (
+    "traffic.calls",
+    '{ arrivals = { at = ["20s", "20s", "20s", "20s", "20s"] },'
+    ' transport = { udp = { rate = "80kbit", packet = "200B" } } }',
+)
+"""Five calls of 64 kbit/s and their headers, which no gate counts."""
+
+
+def _said() -> list[Case]:
+    """Return what the paper says in passing: delays, footnote 3, streaming applications (I)."""
+    return [
+        Case(f"{name}/{control}", f"{scenario}.toml", (variant,), settings, seeds=3)
+        for name, scenario, settings in (
+            ("delays", "delays", ()),
+            ("mimd", "mimd", ()),
+            ("calls", "static", (CALLS,)),
+        )
+        for control, variant in CONTROLS.items()
+    ]
 
 
 def _hosts() -> list[Case]:
@@ -267,9 +321,13 @@ SETS: dict[str, Sequence[object]] = {
         *(f"{what}/{rate}/pulses" for what in ("size", "capacity") for rate in ARRIVALS),
     ),
     "rate": RATES,
+    "said": tuple(f"{name}/{each}" for name in ("delays", "mimd", "calls") for each in CONTROLS),
     "scheme": tuple(SCHEMES),
     "falls": FALLS,
     "tabulated": TABULATED,
+    "tried": tuple(
+        tried(place, rate) for place, _ in enumerate(TRIED_SETTINGS) for rate in TRIED_AT
+    ),
     "thresholds": tuple(case.key for case in _thresholds() if case.key.startswith("threshold")),
 }
 """Parts of the keys of cases, by the name that `claims.csv` has for them."""

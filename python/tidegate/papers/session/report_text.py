@@ -16,8 +16,11 @@ from tidegate.papers.session.cases import (
     OPTIMA,
     TABLE1,
     TABLE2,
+    TRIED_AT,
+    TRIED_SETTINGS,
     TUNED,
     threshold,
+    tried,
 )
 from tidegate.papers.session.measures import FLOWS, served
 from tidegate.papers.study import PaperTable
@@ -29,10 +32,19 @@ if TYPE_CHECKING:
     from tidegate.papers.verdicts import ClaimResult
 
 TEXT_CASES = (
-    "{tabulated} other-tcp/{tabulated} 250s/{falls} 250s/other-tcp/{falls} "
-    "paths/{arrivals}/{all,fin5,fin15} paths/1000/syn15 opaque/0.15"
+    "{tabulated} {tried} other-tcp/{tabulated} 250s/{falls} 250s/other-tcp/{falls} "
+    "paths/{arrivals}/{all,fin5,fin15} paths/1000/syn15 opaque/0.15 {said}"
 )
 _SCHEMES = ("none", "GSS+GA", "CP")
+
+
+def each_class(runs: Runs, case: str, names: str, measure: str) -> str:
+    """Return a measure of some classes of a case."""
+    found = (
+        np.mean([record.traffic(name)[measure] for record in runs.records(case)])
+        for name in names.split()
+    )
+    return " / ".join(number(float(each)) for each in found)
 
 
 def rate(runs: Runs, case: str) -> str:
@@ -132,6 +144,42 @@ def beside(runs: Runs) -> list[tuple[str, ...]]:
     return found
 
 
+def from_admission(runs: Runs) -> str:
+    """Return how far other hosts are off in Tables III and V, counted from admission, in %."""
+    off = []
+    for load in LOADS:
+        for claim, case in (
+            (f"table3.{load}.nosc.fct", f"arrivals/{load}/none"),
+            (f"table5.arr1000.{load}.nosc.fct", f"size/1000/{load}/none"),
+        ):
+            said = runs.paper.claim(claim).number
+            assert said is not None
+            off.append(abs(runs.mean(f"other-tcp/{case}", "fct_admitted_mean_s") / said - 1.0))
+    return f"{100 * max(off):.0f}"
+
+
+def over_table1(runs: Runs, way: str, length: str = "") -> str:
+    """Return the FCT of Table VI (1000/s, LOAD1) over that of Table I, both without control."""
+    falls = runs.mean(f"{length}{way}{FALLS_NONE}", "fct_mean_s")
+    return f"{falls / runs.mean(f'{way}{NC}', 'fct_mean_s'):.2f}"
+
+
+FALLS_NONE = "capacity/1000/down-load1/none"
+
+
+def at_fixed_rates(runs: Runs) -> list[tuple[str, ...]]:
+    """Return what completes at fixed rates under each setting that was tried: 250, 150, 100/s."""
+    names = [f"table1.admit{rate}.completion_rate" for rate in TRIED_AT]
+    rows = [("paper", *(f"{runs.paper.claim(name).number:.1f}" for name in names))]
+    keys = {"as taken": [f"admit/{rate}" for rate in TRIED_AT]}
+    keys |= {
+        what: [tried(place, rate) for rate in TRIED_AT] for place, what in enumerate(TRIED_SETTINGS)
+    }
+    for what, cases in keys.items():
+        rows.append((what, *(f"{runs.mean(case, 'completed_per_s'):.1f}" for case in cases)))
+    return rows
+
+
 def is_uncontrolled(result: ClaimResult) -> bool:
     """Tell whether a claim is of a case without control."""
     name = result.claim.id
@@ -217,10 +265,14 @@ TABLES = (
 TEMPLATE_NAMES = named(
     rate,
     pair,
+    each_class,
     optimum,
     tuned,
     gain,
     beside,
+    over_table1,
+    from_admission,
+    at_fixed_rates,
     is_uncontrolled,
     is_cp,
     is_gss,
