@@ -2,6 +2,7 @@
 
 import json
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -10,7 +11,7 @@ import pytest
 from mutations import Record
 from test_mutations import shares
 from tidegate.papers import load
-from tidegate.papers.qfcp import measures
+from tidegate.papers.qfcp import controls, measures
 from tidegate.papers.qfcp.cases import FLOWS, PHASES, PROTOCOLS, TRANSPORTS
 from tidegate.results.run_files import SavedRun
 
@@ -160,3 +161,67 @@ def test_flows_that_ask_for_less_leave_the_rest_to_the_others():
     record = Record(shares(5.0, 5.5, 17.5, 14.0))
     assert measures.asked_off(record) == pytest.approx(0.1)
     assert measures.rest_off(record) == pytest.approx(0.2)
+
+
+TCP = SimpleNamespace(initial_window=1, initial_ssthresh=2**30, window=2**30)
+
+
+def acknowledged(opens=1, now_s=0.0, rtt_s=None):
+    return SimpleNamespace(opens=opens, now_s=now_s, rtt_s=rtt_s)
+
+
+@pytest.mark.parametrize(
+    ("window", "grows", "gives_up"),
+    # RFC 3649, appendix B: the windows at which a(w) reaches a whole number, and b(w) there
+    [(38, 1, 0.50), (118, 2, 0.44), (221, 3, 0.41), (495, 5, 0.37), (1058, 8, 0.33)],
+)
+def test_highspeed_grows_and_shrinks_as_its_table_says(window, grows, gives_up):
+    assert controls.increase(window) == pytest.approx(grows, rel=0.02)
+    assert controls.decrease(window) == pytest.approx(gives_up, abs=0.01)
+    sender = controls.HighSpeed(TCP)
+    sender.cwnd = sender.ssthresh = float(window)
+    sender.on_congestion(None, None)
+    assert sender.cwnd == pytest.approx((1 - gives_up) * window, rel=0.02)
+    # below 38 segments it is Reno
+    assert (controls.increase(20), controls.decrease(20)) == (1.0, 0.5)
+
+
+def test_scalable_grows_by_a_hundredth_and_gives_up_an_eighth():
+    sender = controls.Scalable(TCP)
+    sender.cwnd = sender.ssthresh = 400.0
+    sender.on_ack(acknowledged(10))
+    assert sender.cwnd == pytest.approx(400.1)
+    sender.on_congestion(None, None)
+    assert sender.cwnd == pytest.approx(0.875 * 400.1)
+    # up to 16 segments it is Reno
+    sender.cwnd = sender.ssthresh = 10.0
+    sender.on_ack(acknowledged(10))
+    assert sender.cwnd == pytest.approx(11.0)
+
+
+def test_vegas_keeps_one_to_three_segments_in_the_queue():
+    sender = controls.Vegas(TCP)
+    sender.on_ack(acknowledged(1, 0.0, 0.1))  # the path alone
+    sender.ssthresh = sender.cwnd = 40.0
+    # 40 (1 - 100 / 102) = 0.8 wait: one more; 40 (1 - 100 / 105) = 1.9: enough
+    for now_s, rtt_s, window in ((1.0, 0.102, 41.0), (2.0, 0.105, 41.0), (3.0, 0.120, 40.0)):
+        sender.on_ack(acknowledged(1, now_s, rtt_s))
+        assert sender.cwnd == window
+    # once a round trip: the next acknowledgement changes nothing
+    sender.on_ack(acknowledged(1, 3.05, 0.120))
+    assert sender.cwnd == 40.0
+    sender.on_congestion(None, None)
+    assert sender.cwnd == 30.0
+
+
+def test_fast_goes_half_of_the_way_to_what_keeps_its_packets_in_the_queue():
+    sender = controls.Fast(TCP)
+    sender.on_ack(acknowledged(1, 0.0, 0.04))
+    sender.cwnd = 200.0
+    sender.on_ack(acknowledged(1, 1.0, 0.05))
+    # (200 + 200 x 0.04 / 0.05 + 100) / 2
+    assert sender.cwnd == pytest.approx(230.0)
+    # and never to more than twice the window
+    sender.cwnd = 10.0
+    sender.on_ack(acknowledged(1, 2.0, 0.04))
+    assert sender.cwnd == 20.0

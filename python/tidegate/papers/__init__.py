@@ -56,6 +56,7 @@ def assembled(key: str, package: str) -> PaperStudy:
         cases=cases.CASES,
         searches=searches,
         keep=cases.SCALE.keep,
+        laws=getattr(cases, "LAWS", None),
         title=import_module(package).TITLE,
         checks=checks_of(claims, package, cases.SETS, searches),
         pictures=pictures_of(pictures, figures, cases.SETS),

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tidegate.papers.case import Case, Scale
+from tidegate.papers.qfcp.controls import LAWS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -197,6 +198,34 @@ def _desiring() -> dict[str, Case]:
     return {case.key: case for case in cases}
 
 
+PEERS = (*LAWS, "cubic", "tcp", "qfcp")
+"""Controls beside each other: those of `controls.py`, the simulator's CUBIC and Reno, QFCP."""
+PEER_LOSSES = ("none", "0.0001", "0.001", "0.01")
+
+
+def _peer(name: str, scenario: str, key: str, *more: Setting) -> Case:
+    """Return a case of one control at a drop-tail queue; it repairs losses by SACK."""
+    if name == "qfcp":
+        settings = protocol("qfcp", scenario)
+    else:
+        own = f'python = {{ name = "{name}"' if name in LAWS else "tcp = { "
+        own += ", " if name in LAWS else ""
+        own += 'control = "cubic", ' if name == "cubic" else ""
+        transport = f'{{ {own}mss = "960B", sack = true }} }}'
+        settings = tuple((f"traffic.{flow}.transport", transport) for flow in FLOWS[scenario])
+        settings += tuple((f"port.{port}.stamp", '{ law = "none" }') for port in PORTS[scenario])
+    return replace(_case(key, scenario, (*settings, *more), 2.0), seeds=2)
+
+
+def _peers() -> dict[str, Case]:
+    cases = [_peer(name, "rtt", f"peers/{name}/rtt") for name in PEERS]
+    for name in PEERS:
+        for share in PEER_LOSSES:
+            more = () if share == "none" else (loss("data", float(share)),)
+            cases.append(_peer(name, "lossy", f"peers/{name}/{share}", *more))
+    return {case.key: case for case in cases}
+
+
 def _beyond() -> dict[str, Case]:
     outage = (
         "change",
@@ -236,10 +265,15 @@ PHASES = tuple(
     zip((0.0, *JOINS, *LEAVES), (*JOINS, *LEAVES, 14.0), (1, 2, 3, 4, 3, 2, 1), strict=True)
 )
 """Begin, end and number of flows between two changes of Figure 2."""
-SETS: dict[str, Sequence[object]] = {"beta": BETAS, "loss": LOSSES, "phase": PHASES}
+SETS: dict[str, Sequence[object]] = {
+    "beta": BETAS,
+    "loss": LOSSES,
+    "peer": PEERS,
+    "phase": PHASES,
+}
 """Parts of the keys of cases, by the name that `claims.csv` has for them."""
 
-CASES = _of_the_paper() | _parts() | _desiring() | _beyond()
+CASES = _of_the_paper() | _parts() | _desiring() | _beyond() | _peers()
 
 SCALE = Scale(
     seeds=10,
