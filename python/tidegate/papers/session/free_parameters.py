@@ -83,6 +83,24 @@ ALONE = (
 )
 
 
+TIMERS = {
+    "before 2002": {"profile": "ns2-2001"},
+    "2003, back-off ends with any ACK": {"profile": "ns2-2003", "timer_rule": "full-tcp"},
+    "2003, rfc, FIN does not wait": {
+        "profile": "ns2-2003",
+        "timer_rule": "rfc",
+        "fin_waits": "false",
+    },
+}
+WITHOUT_CONTROL = (
+    "table1.admit1000.fct",
+    "table3.*.nosc.fct",
+    "table5.arr1000.*.nosc.fct",
+    "table6.*.nosc.fct",
+)
+"""The rows on which timer, tick and the length of V-G are scored, named before the search."""
+
+
 def _of_table1(rate: int) -> tuple[str, tuple[str, ...]]:
     """Return the column of a row of Table I."""
     names = ("completion_rate", "fct", "goodput")
@@ -133,5 +151,28 @@ CHOICES = (
         ),
         columns=(("LOAD1, 2, 3: s", tuple(f"table3.load{each}.cp.fct" for each in (1, 2, 3))),),
         seeds=3,
+    ),
+    ParameterSearch(
+        title="Timer, tick and length of V-G, without control",
+        scored=WITHOUT_CONTROL,
+        together=(
+            parameter("timer", *(_tcp(label, **each) for label, each in TIMERS.items())),
+            parameter("tick", *(_tcp(f"{ms} ms", tick=f"{ms}ms") for ms in (100, 500))),
+            parameter(
+                "length of V-G",
+                *(
+                    Alternative(f"{s} s", (("duration", f"{s}s"),), ("capacity/*",))
+                    for s in (300, 250, 200)
+                ),
+            ),
+        ),
+        columns=(
+            ("Table I: s", ("table1.admit1000.fct",)),
+            ("III", tuple(f"table3.load{load}.nosc.fct" for load in (1, 2, 3))),
+            ("V, 1000/s", tuple(f"table5.arr1000.load{load}.nosc.fct" for load in (1, 2, 3))),
+            ("VI, 1000/s", tuple(f"table6.arr1000.load{load}.nosc.fct" for load in (1, 2))),
+            ("VI, 100/s", tuple(f"table6.arr100.load{load}.nosc.fct" for load in (1, 2))),
+        ),
+        seeds=1,
     ),
 )
