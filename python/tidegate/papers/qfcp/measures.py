@@ -18,6 +18,8 @@ CAPACITY_BPS = 150e6
 """The rate of the bottleneck of Figure 1."""
 drained = port_mean("bottleneck", "queue_mean_packets", 5.0, 7.0)
 """The mean queue in the two seconds after the crowd came, in packets."""
+standing = port_mean("middle", "queue_mean_packets", 20.0, 60.0)
+"""The mean queue from 20 s on, in packets."""
 recovered = port_mean("middle", "utilisation", 31.3, 32.3)
 """The utilisation from 0.3 to 1.3 s after an outage that ends at 31 s."""
 SHORT = 100
