@@ -375,7 +375,8 @@ def test_what_the_dual_queue_refuses_is_counted_and_no_flood(lab):
     assert ", 0 refused" not in text
 
 
-# kill -9, at a socket that the file puts elsewhere: `clean` knows the usual folder, and what is named.
+# kill -9, at a socket that the file puts elsewhere: `clean` knows the usual folder, and what is
+# named.
 def test_clean_removes_the_socket_of_a_killed_gate(lab):
     gate = lab.gate(TWO_A_SECOND)
     gate.kill()
@@ -394,7 +395,8 @@ def test_clean_removes_the_socket_of_a_killed_gate(lab):
 
 
 # Twice the interface goes and comes back under a shaper, and twice a reload loads other programs:
-# each time the kernel counts from zero. What is shown as a total never falls, and grows by what came.
+# each time the kernel counts from zero. What is shown as a total never falls, and grows by what
+# came.
 def test_totals_go_on_whatever_is_loaded_anew(lab):
     shaped = TWO_A_SECOND.replace("enforce", "observe") + "shape = '9.5Mbit'\n"
     gate = lab.gate(shaped)
