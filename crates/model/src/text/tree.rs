@@ -77,11 +77,7 @@ impl Node {
     }
 
     /// The documents that the tables of these names stand for; without one, the whole.
-    pub fn parts(
-        &self,
-        names: &[&'static str],
-        own: &str,
-    ) -> Result<crate::Parts<Node>, Problem> {
+    pub fn parts(&self, names: &[&'static str], own: &str) -> Result<crate::Parts<Node>, Problem> {
         let whole = self.table().cloned().unwrap_or_default();
         let mut beside = whole.clone();
         beside.entries.retain(|entry| !names.contains(&entry.key.as_str()));
