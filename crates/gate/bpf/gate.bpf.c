@@ -51,8 +51,9 @@ struct client {
 	__u8 unused;
 };
 
-/* Marks: it was refused in the round; it was refused, and has not been let in since. */
-enum { CLIENT_REFUSED = 1, CLIENT_WAITS = 2 };
+/* Marks: it was refused in the round; it was refused, and has not been let in since; its visit has
+ * begun. */
+enum { CLIENT_REFUSED = 1, CLIENT_WAITS = 2, CLIENT_VISITS = 4 };
 /* A wait of so many ticks begins anew: who asks then is somebody else perhaps. */
 #define FORGOTTEN (1 << 22)
 
@@ -80,12 +81,14 @@ static __always_inline struct client *client_cell(__u64 hash)
 	return settings.client_cells ? bpf_map_lookup_elem(&clients, &place) : 0;
 }
 
+/* Whether it is let in; where visits are admitted: whether what it opens is of one. */
 static __always_inline bool is_in(const struct client *client, __u64 now)
 {
-	__u64 left = client->until - (now >> 20);
+	__u64 left = client->until - (now >> 20), most = settings.client_idle;
 
-	return !(client->marks & CLIENT_WAITS) && client->until && left &&
-	       left <= settings.client_idle;
+	if (settings.follow)
+		most = client->marks & CLIENT_VISITS ? settings.visit : settings.follow;
+	return !(client->marks & CLIENT_WAITS) && client->until && left && left <= most;
 }
 
 /* Whether the client waits, and has for at least so many ticks. */
@@ -96,7 +99,17 @@ static __always_inline bool waited(const struct client *client, __u64 now, __u32
 	return client->marks & CLIENT_WAITS && since >= ticks && since < FORGOTTEN;
 }
 
-/* How an opener asks, with its client in the present round. The lock is held. */
+/* A connection has ended: what its client opens now follows. The lock is held. */
+static __always_inline void follow(struct client *client, __u64 now)
+{
+	bool goes_on = client->marks & CLIENT_VISITS && is_in(client, now);
+
+	client->until = (now >> 20) + (goes_on ? settings.visit : settings.follow) ?: 1;
+	client->marks &= goes_on ? ~CLIENT_WAITS : ~(CLIENT_WAITS | CLIENT_VISITS);
+}
+
+/* How an opener asks, with its client in the present round; `hash` is that which decides whether it
+ * is eligible. The lock is held. */
 static __always_inline enum standing standing(struct client *client, const struct knobs *knobs,
 					      __u64 now, __u32 hash)
 {
@@ -107,12 +120,19 @@ static __always_inline enum standing standing(struct client *client, const struc
 	if (client->round != knobs->round) {
 		client->round = knobs->round;
 		client->taken = 0;
-		client->marks &= CLIENT_WAITS;
+		client->marks &= CLIENT_WAITS | CLIENT_VISITS;
 	}
 	if (knobs->share && client->taken >= knobs->share)
 		return knobs->spare ? WAITS : REFUSED;
-	if (is_in(client, now))
-		return LET_IN;
+	if (is_in(client, now)) {
+		if (!settings.follow)
+			return LET_IN;
+		if (!(client->marks & CLIENT_VISITS)) {
+			client->marks |= CLIENT_VISITS;
+			client->until = (now >> 20) + settings.visit ?: 1;
+		}
+		return ELIGIBLE;
+	}
 	if (waited(client, now, settings.client_wait))
 		return OVERDUE;
 	return eligible ? ELIGIBLE : WAITS;
@@ -126,7 +146,10 @@ static __always_inline void note_client(struct client *client, bool admitted,
 		return;
 	if (admitted) {
 		tally->let_in += asks != LET_IN;
-		client->until = (now >> 20) + settings.client_idle ?: 1;
+		if (!settings.follow)
+			client->until = (now >> 20) + settings.client_idle ?: 1;
+		else if (client->marks & CLIENT_WAITS)
+			client->until = 0;
 		client->marks &= ~CLIENT_WAITS;
 		tally->served += client->taken == 0;
 		if (client->taken < 0xffff)
@@ -141,14 +164,15 @@ static __always_inline void note_client(struct client *client, bool admitted,
 	}
 }
 
-/* Decides about a packet that opens a session; `hash` is of its client where clients are
- * admitted, of its flow elsewhere. */
+/* Decides about a packet that opens a session, by the hash of its client, and of its flow. */
 static __always_inline enum fate decide(const struct control *control, __u64 now,
-					bool never_refused, __u64 hash, struct tally *tally)
+					bool never_refused, __u64 of_client, __u64 of_flow,
+					struct tally *tally)
 {
 	struct knobs *knobs;
 	struct spent *spent;
-	struct client *client = client_cell(hash);
+	struct client *client = client_cell(of_client);
+	__u32 hash = client && !settings.follow ? of_client : of_flow;
 	enum fate fate = FATE_ADMITTED;
 	enum standing asks;
 	__u32 turn = control->knobs, entry = turn & 1, zero = 0;
@@ -336,15 +360,39 @@ static __noinline enum fate opener(struct __sk_buff *skb, const struct seen *see
 					const struct control *control, __u64 hash,
 					struct tally *mine)
 {
-	__u64 now = now_ns(control);
+	__u64 now = now_ns(control), of_client = 0;
 	enum fate fate;
 
 	if (!leased(control, now))
 		return FATE_LAPSED;
 	if (settings.client_cells)
-		hash = client_hash(skb, seen);
-	fate = decide(control, now, exempt(skb, seen), hash, mine);
+		of_client = client_hash(skb, seen);
+	fate = decide(control, now, exempt(skb, seen), of_client, hash, mine);
 	return fate == FATE_REFUSED && !control->enforce ? FATE_WOULD_REFUSE : fate;
+}
+
+/* A connection ends: the client is at one of its two ends, and it does not matter at which. Both FINs
+ * are looked at, as the next connection may come before the second. */
+static __noinline void note_end(struct __sk_buff *skb, const struct seen *seen,
+				const struct control *control)
+{
+	struct client *sender, *receiver;
+	struct spent *spent;
+	__u64 now = now_ns(control);
+	__u32 zero = 0;
+
+	if (!settings.follow || !(seen->flags & TCP_FIN))
+		return;
+	spent = bpf_map_lookup_elem(&spent_map, &zero);
+	sender = client_cell(end_hash(skb, seen, false));
+	receiver = client_cell(end_hash(skb, seen, true));
+	if (!spent || !sender || !receiver)
+		return;
+	bpf_spin_lock(&spent->lock);
+	follow(sender, now);
+	if (receiver != sender)
+		follow(receiver, now);
+	bpf_spin_unlock(&spent->lock);
 }
 
 /* Admits or refuses an opener, and counts it. */
@@ -409,6 +457,7 @@ static __always_inline enum fate judge(struct __sk_buff *skb, const struct seen 
 		return admission(skb, seen, control_now, hash, mine);
 	if (!(seen->flags & (TCP_FIN | TCP_RST)))
 		return FATE_OTHER;
+	note_end(skb, seen, control_now);
 	if (!settings.ends_of_peer || !(seen->flags & TCP_FIN))
 		count_end(skb, seen, control_now, mine);
 	return FATE_END;
@@ -499,6 +548,7 @@ int tidegate_ends(struct __sk_buff *skb)
 			mine->packets[fate] += 1;
 		return lost ? TC_ACT_SHOT : TC_ACT_UNSPEC;
 	}
+	note_end(skb, &seen, control_now);
 	if (settings.ends_of_peer)
 		count_end(skb, &seen, control_now, mine);
 	return TC_ACT_UNSPEC;

@@ -131,8 +131,10 @@ struct settings {
 	__u32 answers_by_age;	/* counters of packets tell of sessions with an answer, not cells */
 	__u32 quic_idle_ms;	/* a connection of QUIC has ended when nothing came for so long */
 	__u32 young_k;		/* one packet in 2^k is counted, and the first two of a flow */
+	__u32 follow;		/* visits: ticks after an end in which one begins; zero: there are none */
+	__u32 visit;		/* ticks that a visit goes on after each end */
 };
-SIZE(settings, 112);
+SIZE(settings, 120);
 AT(settings, ends, 8);
 AT(settings, test_clock, 24);
 AT(settings, ewma_weight, 40);
@@ -147,6 +149,7 @@ AT(settings, answer_words, 92);
 AT(settings, client_wait, 96);
 AT(settings, answers_by_age, 100);
 AT(settings, quic_idle_ms, 104);
+AT(settings, follow, 112);
 
 /* Written by the controller at any time, each field whole. */
 struct control {

@@ -55,11 +55,10 @@ static __always_inline bool answers(const struct seen *seen)
 				    seen->ports[0] == bpf_htons(QUIC_PORT));
 }
 
-/* A salted hash of the client that opens a session, by its address or prefix: the sender of a
- * SYN, the receiver of a SYN+ACK. Zero: the packet has no addresses. */
-static __always_inline __u64 client_hash(struct __sk_buff *skb, const struct seen *seen)
+/* A salted hash of the sender or of the receiver, by its address or prefix. Zero: the packet has no
+ * addresses. */
+static __always_inline __u64 end_hash(struct __sk_buff *skb, const struct seen *seen, bool to_client)
 {
-	bool to_client = answers(seen);
 	__u64 of = 0, mixed;
 	__u32 four = 0;
 
@@ -75,6 +74,12 @@ static __always_inline __u64 client_hash(struct __sk_buff *skb, const struct see
 	}
 	mixed = mix(mix(settings.salt, of), seen->version);
 	return mixed ^ mixed >> 32;
+}
+
+/* That of the client that opens a session: the sender of a SYN, the receiver of a SYN+ACK. */
+static __always_inline __u64 client_hash(struct __sk_buff *skb, const struct seen *seen)
+{
+	return end_hash(skb, seen, answers(seen));
 }
 
 #endif

@@ -333,6 +333,16 @@ impl Config {
         self.law.as_ref().map_or_else(Admission::default, rules)
     }
 
+    /// What the law admits; empty where it knows no clients.
+    pub fn admits(&self) -> &'static str {
+        match &self.law {
+            Some(law) if law.visits() => "visits",
+            Some(law) if law.clients().is_some() => "clients",
+            Some(GateLaw::CloseProbe(_) | GateLaw::GssGa(_) | GateLaw::Tide(_)) => "connections",
+            _ => "",
+        }
+    }
+
     /// Whether a program at ingress has something to do.
     pub fn looks_at_ingress(&self) -> bool {
         self.file.ends_of == EndsOf::Peer || self.refuse_at == RefuseAt::Ingress

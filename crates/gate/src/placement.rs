@@ -196,6 +196,7 @@ fn ticks(of: u64) -> u32 {
 fn settings(config: &Config, interface: &Interface, queue: &Queue) -> Settings {
     let rules = config.rules();
     let young = rules.young;
+    let visits = rules.clients.filter(|_| rules.visits).map(|clients| clients.visit_ticks());
     Settings {
         opener: config.file.opener as u32,
         limiter: match config.limiter() {
@@ -220,6 +221,8 @@ fn settings(config: &Config, interface: &Interface, queue: &Queue) -> Settings {
         client_cells: rules.clients.map_or(0, |clients| clients.cells),
         client_idle: rules.clients.map_or(0, |clients| ticks(clients.idle_ticks())),
         client_wait: rules.clients.map_or(0, |clients| ticks(clients.wait_ticks())),
+        follow: visits.map_or(0, |(follow, _)| ticks(follow)),
+        visit: visits.map_or(0, |(_, visit)| ticks(visit)),
         client_prefix4: config.file.client_ipv4,
         client_prefix6: config.file.client_ipv6,
         answer_words: if answers(config) == Answers::Cells { ANSWER_WORDS } else { 0 },

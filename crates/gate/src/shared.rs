@@ -206,10 +206,14 @@ pub struct Settings {
     pub quic_idle_ms: u32,
     /// One packet in `2^k` is counted for young flows, and the first two of each.
     pub young_k: u32,
+    /// Visits: ticks after the end of a connection in which one begins; zero: there are none.
+    pub follow: u32,
+    /// Ticks that a visit goes on after each end.
+    pub visit: u32,
 }
 
 const _: () = assert!(
-    size_of::<Settings>() == 112
+    size_of::<Settings>() == 120
         && offset_of!(Settings, ends) == 8
         && offset_of!(Settings, test_clock) == 24
         && offset_of!(Settings, ewma_weight) == 40
@@ -224,6 +228,7 @@ const _: () = assert!(
         && offset_of!(Settings, client_wait) == 96
         && offset_of!(Settings, answers_by_age) == 100
         && offset_of!(Settings, quic_idle_ms) == 104
+        && offset_of!(Settings, follow) == 112
 );
 
 /// Written by the controller at any time.

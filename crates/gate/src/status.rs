@@ -35,6 +35,9 @@ pub struct Status {
     pub mode: String,
     /// Name of the law.
     pub law: String,
+    /// What it admits: `connections`, `clients` or `visits`; empty where it can tell none apart.
+    #[serde(default)]
+    pub admits: String,
     /// Its phase.
     pub phase: String,
     /// Sessions allowed per epoch; null: everything passes.
@@ -126,6 +129,7 @@ impl Status {
         config.direction.map_or("", Direction::name).clone_into(&mut self.direction);
         config.file.mode.name().clone_into(&mut self.mode);
         config.law.as_ref().map_or("none", |law| law.name()).clone_into(&mut self.law);
+        config.admits().clone_into(&mut self.admits);
         self.link_bps = config.capacity.map_or(0.0, |rate| rate.bps() as f64);
     }
 
@@ -306,6 +310,11 @@ pub fn ask(path: &Path) -> Result<Vec<Status>, Failure> {
     states.map_err(|error| Failure::failed(&place, format!("the answer is no status: {error}")))
 }
 
+/// A law with what it admits: `tide` of a scenario and of a gate's file differ in that.
+pub(crate) fn by(law: &str, admits: &str) -> String {
+    if admits.is_empty() { law.to_owned() } else { format!("{law} by {admits}") }
+}
+
 /// The status as lines for people.
 pub fn lines(status: &Status) -> String {
     let by_queue = status.connections.map_or(0, |(_, lost)| lost);
@@ -331,7 +340,7 @@ pub fn lines(status: &Status) -> String {
         status.interface,
         status.mode,
         if status.alarm { ", ALARM: admitted sessions do not end, nothing is refused" } else { "" },
-        status.law,
+        by(&status.law, &status.admits),
         status.phase,
         allowed,
         status.arrived,
@@ -352,7 +361,7 @@ pub fn lines(status: &Status) -> String {
         let (served, waited) = (status.clients_served, status.clients_waited);
         text += &format!("  clients      {served} served, {waited} waited, each once in a round\n");
         if status.set.is_some_and(|set| status.admitted as f64 > set + 1.0) {
-            text += "  let in       clients that are in need no token: who stays in is refused nothing (admit = \"connections\" refuses each connection)\n";
+            text += "  let in       clients that are in need no token: who stays in is refused nothing (admit = \"visits\" helps those who stay)\n";
         }
     }
     if let Some((came, lost)) = status.connections {
@@ -397,6 +406,14 @@ mod tests {
         assert!(lines(&status).contains("clients that are in need no token"));
         let refusing = Status { admitted: 1, ..status };
         assert!(!lines(&refusing).contains("let in"));
+    }
+
+    // Two laws of one name would be taken for one.
+    #[test]
+    fn what_the_law_admits_is_said() {
+        let (law, admits) = ("tide".to_owned(), "clients".to_owned());
+        let status = Status { law, admits, phase: "open".to_owned(), ..Status::default() };
+        assert!(lines(&status).contains("  tide by clients open: everything passes\n"));
     }
 
     #[test]

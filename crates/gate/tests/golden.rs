@@ -30,6 +30,8 @@ fn with(rules: &Rules) -> Settings {
         client_cells: rules.clients.unwrap_or(0),
         client_idle: clients.idle_ticks() as u32,
         client_wait: clients.wait_ticks() as u32,
+        follow: if rules.visits { clients.visit_ticks().0 as u32 } else { 0 },
+        visit: if rules.visits { clients.visit_ticks().1 as u32 } else { 0 },
         client_prefix4: 32,
         client_prefix6: 64,
         young_cells: young.map_or(0, |young| young.cells),

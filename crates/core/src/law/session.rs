@@ -244,6 +244,8 @@ pub struct Admission {
     pub young: Option<young::Config>,
     /// Whether clients are admitted, and not each connection by itself.
     pub clients: Option<clients::Config>,
+    /// Whether each connection is judged by itself, with those of its client that follow.
+    pub visits: bool,
     /// How sessions of QUIC are seen; none: they pass like all that is unknown.
     pub quic: Option<quic::Config>,
 }
@@ -260,13 +262,15 @@ pub struct Admit {
     young: Option<Young>,
     clients: Option<Clients>,
     connections: Option<Box<Connections>>,
+    /// When the last packet came.
+    now: Time,
 }
 
 impl Admit {
     /// Nothing admitted yet, and a full bucket.
     pub fn new(rules: Admission) -> Admit {
         let young = rules.young.map(Young::new);
-        let clients = rules.clients.as_ref().map(Clients::new);
+        let clients = rules.clients.as_ref().map(|config| Clients::new(config, rules.visits));
         let connections = rules.quic.map(|config| Box::new(Connections::new(config)));
         Admit { rules, young, clients, connections, ..Admit::default() }
     }
@@ -326,7 +330,8 @@ impl Admit {
     fn standing(&mut self, packet: &Packet, now: Time, knobs: &Knobs) -> Standing {
         if let Some(clients) = &mut self.clients {
             let hash = packet.client_hash(self.salt);
-            let eligible = knobs.eligible(hash as u32);
+            let judged = if clients.visits() { packet.session_hash(self.salt) } else { hash };
+            let eligible = knobs.eligible(judged as u32);
             return clients.ask(hash, now.ps() / 1_000, knobs.of_round(), eligible);
         }
         let eligible = knobs.shut == 0 || knobs.eligible(packet.session_hash(self.salt) as u32);
@@ -360,12 +365,12 @@ impl Admit {
             connections.lost(hash);
         }
         let free = match self.clients {
-            None => {
+            _ if self.rules.visits || self.clients.is_none() => {
                 let Admission { charge, limiter, .. } = self.rules;
                 charge == Charge::Queued || limiter == Limiter::SavingBucket
             }
             // a client stays in: its next try needs no token
-            Some(_) => unpaid,
+            _ => unpaid,
         };
         self.spent.returned += u64::from(free);
     }
@@ -384,6 +389,7 @@ impl Datapath for Admit {
     /// Counts an opening packet, and admits or refuses it.
     #[inline]
     fn admit(&mut self, packet: &Packet, now: Time, knobs: &Knobs, counts: &mut Counts) -> Verdict {
+        self.now = now;
         if let Some((connections, hash)) = self.connections(packet) {
             connections.came(hash, now);
         }
@@ -443,6 +449,10 @@ impl Datapath for Admit {
             return self.charge(counts);
         }
         if packet.flags.has(Flags::FIN) {
+            let (hash, now_ns) = (packet.client_hash(self.salt), self.now.ps() / 1_000);
+            if let Some(clients) = &mut self.clients {
+                clients.ended(hash, now_ns);
+            }
             counts.departed += 1;
         } else if packet.flags.has(Flags::RST) {
             counts.resets += 1;

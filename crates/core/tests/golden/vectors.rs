@@ -7,7 +7,7 @@
 //!
 //! | event   | meaning                                                                              |
 //! |---------|--------------------------------------------------------------------------------------|
-//! | `rule`  | what the datapath is made with: `limiter`, `clients`, `young`, `quic`                  |
+//! | `rule`  | what the datapath is made with: `limiter`, `clients`, `visits`, `young`, `quic`        |
 //! | `allow` | so many sessions in an epoch of 1 s; all flows are eligible                            |
 //! | `knob`  | these knobs, and the others as they were                                             |
 //! | `comes` | a packet of the flow or client `who` comes, and if it passes, the queue takes it       |
@@ -20,11 +20,12 @@ use tidegate_core::law::session::{Knobs, Limiter};
 use tidegate_core::units::Time;
 
 /// Every file, and its rows.
-pub const LIST: [(&str, &str, usize); 5] = [
+pub const LIST: [(&str, &str, usize); 6] = [
     ("clients", include_str!("admit_clients.csv"), 30),
     ("onset", include_str!("admit_onset.csv"), 15),
     ("quic", include_str!("admit_quic.csv"), 23),
     ("saturated", include_str!("admit_saturated.csv"), 12),
+    ("visits", include_str!("admit_visits.csv"), 32),
     ("young", include_str!("admit_young.csv"), 16),
 ];
 
@@ -34,6 +35,8 @@ pub struct Rules {
     pub limiter: Limiter,
     /// Cells of clients.
     pub clients: Option<u32>,
+    /// Whether visits are admitted.
+    pub visits: bool,
     /// Packets for which a flow is young.
     pub young: Option<u32>,
     /// Cells of connections of QUIC.
@@ -66,6 +69,7 @@ fn rules(rows: &[Vec<&str>]) -> Rules {
             ("limiter", "token-bucket") => rules.limiter = Limiter::TokenBucket,
             ("limiter", "saving-bucket") => rules.limiter = Limiter::SavingBucket,
             ("clients", cells) => rules.clients = Some(number(cells) as u32),
+            ("visits", _) => rules.visits = true,
             ("young", packets) => rules.young = Some(number(packets) as u32),
             ("quic", cells) => rules.quic = Some(number(cells) as u32),
             _ => panic!("`{}` is no rule", row[3]),

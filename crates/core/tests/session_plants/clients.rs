@@ -178,7 +178,7 @@ fn the_share_is_a_multiple_of_the_mean() {
             let counts = Counts { admitted, served, ..Counts::default() };
             rounds.count(&counts);
         }
-        rounds.set(&mut knobs);
+        rounds.set(&mut knobs, true);
         (knobs.round, knobs.share)
     };
     assert_eq!(share(150, 30), (2, 20));

@@ -25,6 +25,7 @@ fn model(rules: &Rules) -> Model {
         limiter: rules.limiter,
         opener: Opener::Syn,
         hashed: true,
+        visits: rules.visits,
         young: rules.young.map(young),
         clients: rules.clients.map(|cells| clients::Config { cells, ..Default::default() }),
         quic: rules.quic.map(|cells| quic::Config { cells, ..Default::default() }),

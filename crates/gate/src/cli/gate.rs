@@ -14,6 +14,7 @@ use crate::controller;
 use crate::link::Netlink;
 use crate::observe::Plan;
 use crate::orders::{Order, give};
+use crate::status::by;
 
 /// Control the sessions of a router, in one direction or both, until interrupted
 ///
@@ -121,9 +122,12 @@ impl Gate {
         }
         for file in &self.config {
             let configs = Config::read(file)?;
-            let all = configs.iter().map(|config| match config.direction {
-                Some(direction) => format!("{} {}", direction.name(), config.file.interface),
-                None => config.file.interface.clone(),
+            let all = configs.iter().map(|config| {
+                let direction =
+                    config.direction.map_or(String::new(), |it| format!("{} ", it.name()));
+                let law = config.law.as_ref().map_or("none", |law| law.name());
+                let law = by(law, config.admits());
+                format!("{direction}{} ({law})", config.file.interface)
             });
             let (place, all) = (file.display(), all.collect::<Vec<_>>().join(", "));
             output::say(&format!("{place}: valid, for interface {all}\n"));

@@ -71,9 +71,18 @@ fn tide_admits_clients_unless_the_file_says_otherwise() {
         parsed(&text).expect("it is right").rules().clients.is_some()
     };
     assert!(clients("{ law = 'tide' }") && clients("{ law = 'tide', gamma = 0.2 }"));
+    assert!(clients("{ law = 'tide', admit = 'visits' }"), "whose shares are of clients");
     assert!(!clients("{ law = 'tide', admit = 'connections' }"));
     assert!(!clients("{ law = 'tide', eligibility = false }"));
     assert!(!clients("{ law = 'close-probe' }"));
+    let admits = |law: &str| {
+        let text = format!("interface = 'wan0'\nlaw = {law}\nshape = '9.5Mbit'\n");
+        parsed(&text).expect("it is right").admits()
+    };
+    assert_eq!(admits("{ law = 'tide' }"), "clients");
+    assert_eq!(admits("{ law = 'tide', admit = 'visits' }"), "visits");
+    assert_eq!(admits("{ law = 'close-probe' }"), "connections");
+    assert_eq!(admits("{ law = 'none' }"), "");
     let config = parsed("interface = 'wan0'\nlaw = { law = 'tide' }\nshape = '9.5Mbit'\n");
     let file = config.expect("it is right").file;
     assert_eq!((file.client_ipv4, file.client_ipv6), (32, 64));

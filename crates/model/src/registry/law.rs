@@ -100,7 +100,8 @@ impl GateLaw {
         };
         let (charge, clients, quic) = (Charge::default(), self.clients().copied(), None);
         let limiter = self.limiter();
-        Admission { limiter, opener, refusal, charge, hashed, young, clients, quic }
+        let visits = self.visits();
+        Admission { limiter, opener, refusal, charge, hashed, young, clients, visits, quic }
     }
 
     /// Whom the law admits, where it can tell.
@@ -121,7 +122,18 @@ impl GateLaw {
             GateLaw::Tide(config) => (config.admit, &config.clients),
             _ => return None,
         };
-        (who == Who::Clients).then_some(clients)
+        (who != Who::Connections).then_some(clients)
+    }
+
+    /// Whether the law judges each connection by itself, with those of its client that follow.
+    pub fn visits(&self) -> bool {
+        let who = match self {
+            GateLaw::CloseProbe(config) => config.admit,
+            GateLaw::GssGa(config) => config.admit,
+            GateLaw::Tide(config) => config.admit,
+            _ => return false,
+        };
+        who == Who::Visits
     }
 
     /// The name in documents and results; for a user's own law, the name given to it.
@@ -152,7 +164,7 @@ pub enum Admits {
 
 impl<'de> Deserialize<'de> for Admits {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Admits, D::Error> {
-        const NAMES: &[&str] = &["clients", "connections", "syn", "syn-ack", "either"];
+        const NAMES: &[&str] = &["clients", "connections", "visits", "syn", "syn-ack", "either"];
         let name = String::deserialize(from)?;
         let who = Who::deserialize(value::StrDeserializer::<value::Error>::new(&name));
         let opener = || Opener::deserialize(value::StrDeserializer::<value::Error>::new(&name));

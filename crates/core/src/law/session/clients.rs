@@ -14,6 +14,13 @@
 //!    clients that were served. What it opens beyond is refused. If no other client waited in the
 //!    last round, it gets tokens that would be lost, one for each connection.
 //!
+//! **Visits.** Users who stay are in for ever, and then no connection of theirs needs a token. A law
+//! that admits visits judges each connection by itself, by the hash of its flow, and counts
+//! connections. But what a client opens within `follow` of the end of one of its connections begins
+//! a *visit*: it is eligible wherever the window is. The visit goes on for `visit` after each end,
+//! and after its beginning. So the connections of a page that need one another come together, and
+//! as many new ones as the link completes. Steps 3 and 4 hold as above.
+//!
 //! | symbol | here     | unit        | value                                    |
 //! |--------|----------|-------------|------------------------------------------|
 //! | `n`    | `served` | clients     | with an admitted connection in the round |
@@ -39,6 +46,8 @@ pub enum Who {
     Connections,
     /// All connections of a client, who is known by its address.
     Clients,
+    /// Each connection by itself, and those with it that follow the end of another of its client.
+    Visits,
 }
 
 crate::settings! {
@@ -51,6 +60,8 @@ crate::settings! {
     turn: Time = "2min" ["1s" to "24h"] "Longest time in which the window passes over all clients" ("ours");
     round: Time = "10s" ["1s" to "1h"] "How long the connections of a client are counted against its share" ("ours");
     keep: Time = "2s" ["0s" to "1min"] "How long tokens keep, at least an epoch" ("ours; users come in bursts");
+    follow: Time = "250ms" ["1ms" to "1min"] "With `admit = \"visits\"`: what a client opens so soon after the end of one of its connections is of one visit" ("ours; a round trip and a queue; tried from 100 ms to 4 s");
+    visit: Time = "1s" ["1ms" to "1h"] "How long a visit goes on after each end" ("ours; tried from 1 s to 4 s");
     share: f64 = 4 [1 to 1e6] "Connections that a client may open in a round, as a multiple of the mean over the clients served" ("ours");
     least: u32 = 16 [1 to 65535] "Connections that a client may open in a round at least" ("ours");
     cells: u32 = 65536 [16 to 16777216] "Cells of the table, sixteen bytes each" ("ours");
@@ -60,6 +71,11 @@ impl Config {
     /// The idle time in ticks of a cell.
     pub fn idle_ticks(&self) -> u64 {
         tick(self.idle.ps() / 1_000)
+    }
+
+    /// In ticks of a cell: how soon after an end a visit begins, and how long it goes on.
+    pub fn visit_ticks(&self) -> (u64, u64) {
+        (tick(self.follow.ps() / 1_000).max(1), tick(self.visit.ps() / 1_000).max(1))
     }
 
     /// The longest wait in ticks of a cell.
@@ -73,8 +89,8 @@ impl Config {
 /// # Errors
 /// The field that is not right, and what would be.
 pub fn checked(who: Who, config: &Config, eligibility: bool) -> Result<(), Refused> {
-    if who == Who::Clients && !eligibility {
-        let what = "clients are admitted by eligibility: write eligibility = true";
+    if who != Who::Connections && !eligibility {
+        let what = "clients and visits are admitted by eligibility: write eligibility = true";
         return Err(("admit".into(), what.to_owned()));
     }
     config.check().map_err(|(field, what)| (format!("clients.{field}").into(), what))
@@ -89,6 +105,8 @@ fn tick(now_ns: u64) -> u64 {
 const REFUSED: u8 = 1;
 /// Of a cell: it was refused, and has not been let in since.
 const WAITS: u8 = 2;
+/// Of a cell: its visit has begun.
+const VISITS: u8 = 4;
 /// A wait of so many ticks, 73 minutes, begins anew: who asks then is somebody else perhaps.
 const FORGOTTEN: u64 = 1 << 22;
 
@@ -103,7 +121,7 @@ struct Cell {
     round: u32,
     /// Connections admitted in it.
     taken: u16,
-    /// [`REFUSED`] and [`WAITS`].
+    /// [`REFUSED`], [`WAITS`] and [`VISITS`].
     marks: u8,
 }
 
@@ -114,6 +132,11 @@ impl Cell {
     fn is_in(&self, now_ns: u64, idle: u64) -> bool {
         let left = self.until.wrapping_sub(tick(now_ns));
         self.marks & WAITS == 0 && self.until != 0 && left != 0 && left <= idle
+    }
+
+    /// Whether what it opens now is of a visit, which begins or goes on.
+    fn visits(&self, now_ns: u64, (follow, visit): (u64, u64)) -> bool {
+        self.is_in(now_ns, if self.marks & VISITS == 0 { follow } else { visit })
     }
 
     /// How long the client has waited, in ticks; none: it does not.
@@ -155,12 +178,15 @@ pub(super) struct Clients {
     cells: Box<[Cell]>,
     idle: u64,
     wait: u64,
+    /// Where visits are admitted: how soon after an end one begins, and how long it goes on.
+    visits: Option<(u64, u64)>,
 }
 
 impl Clients {
-    pub(super) fn new(config: &Config) -> Clients {
+    pub(super) fn new(config: &Config, visits: bool) -> Clients {
         let cells = vec![Cell::default(); config.cells.max(1) as usize].into_boxed_slice();
-        Clients { cells, idle: config.idle_ticks(), wait: config.wait_ticks() }
+        let visits = visits.then(|| config.visit_ticks());
+        Clients { cells, idle: config.idle_ticks(), wait: config.wait_ticks(), visits }
     }
 
     /// The cell of a client in the present round. The low half of the hash decides eligibility,
@@ -170,18 +196,33 @@ impl Clients {
         let cell = &mut self.cells[place as usize];
         let round = round.number;
         if cell.round != round {
-            *cell = Cell { until: cell.until, taken: 0, round, marks: cell.marks & WAITS };
+            let marks = cell.marks & (WAITS | VISITS);
+            *cell = Cell { until: cell.until, taken: 0, round, marks };
         }
         cell
     }
 
-    /// How a client asks that opens a connection; `eligible`: its hash lies in the window.
+    /// Whether visits are admitted, and flows are eligible.
+    pub(super) fn visits(&self) -> bool {
+        self.visits.is_some()
+    }
+
+    /// How a client asks that opens a connection; `eligible`: the hash of the client, or with visits
+    /// that of the flow, lies in the window.
     pub(super) fn ask(&mut self, hash: u64, now_ns: u64, round: Round, eligible: bool) -> Standing {
-        let (idle, wait) = (self.idle, self.wait);
+        let (idle, wait, visits) = (self.idle, self.wait, self.visits);
         let cell = self.cell(hash, round);
         if round.share > 0 && u32::from(cell.taken) >= round.share {
             if round.spare { Standing::Waits } else { Standing::Refused }
-        } else if cell.is_in(now_ns, idle) {
+        } else if let Some(visits) = visits
+            && cell.visits(now_ns, visits)
+        {
+            if cell.marks & VISITS == 0 {
+                cell.marks |= VISITS;
+                cell.until = tick(now_ns).wrapping_add(visits.1).max(1);
+            }
+            Standing::Eligible
+        } else if visits.is_none() && cell.is_in(now_ns, idle) {
             Standing::LetIn
         } else if cell.waited(now_ns).is_some_and(|waited| waited >= wait) {
             Standing::Overdue
@@ -195,22 +236,43 @@ impl Clients {
     /// The connection of a client was admitted: the client is let in. Returns whether it is its
     /// first in the round.
     pub(super) fn admitted(&mut self, hash: u64, now_ns: u64, round: Round) -> bool {
-        let until = tick(now_ns).wrapping_add(self.idle).max(1);
+        let let_in = tick(now_ns).wrapping_add(self.idle).max(1);
+        let visits = self.visits.is_some();
         let cell = self.cell(hash, round);
-        cell.until = until;
+        cell.until = match visits {
+            false => let_in,
+            true if cell.marks & WAITS != 0 => 0,
+            true => cell.until,
+        };
         cell.marks &= !WAITS;
         cell.taken = cell.taken.saturating_add(1);
         cell.taken == 1
+    }
+
+    /// A connection of a client has ended: where visits are admitted, what it opens now follows.
+    pub(super) fn ended(&mut self, hash: u64, now_ns: u64) {
+        let Some(visits) = self.visits else { return };
+        let place = ((hash >> 32) * self.cells.len() as u64) >> 32;
+        let cell = &mut self.cells[place as usize];
+        let goes_on = cell.marks & VISITS != 0 && cell.visits(now_ns, visits);
+        let (follow, visit) = visits;
+        let span = if goes_on { visit } else { follow };
+        cell.until = tick(now_ns).wrapping_add(span).max(1);
+        cell.marks &= if goes_on { !WAITS } else { !(WAITS | VISITS) };
     }
 
     /// The connection of a client was refused. One that is let in stays so for the time that it
     /// had; another one waits from its first refusal on. Returns whether nothing has become of the
     /// client in the round yet.
     pub(super) fn refused(&mut self, hash: u64, now_ns: u64, round: Round) -> bool {
-        let idle = self.idle;
+        let (idle, visits) = (self.idle, self.visits);
         let cell = self.cell(hash, round);
         let first = cell.marks & REFUSED == 0 && cell.taken == 0;
-        if !cell.is_in(now_ns, idle) && cell.waited(now_ns).is_none() {
+        let is_in = match visits {
+            Some(visits) => cell.visits(now_ns, visits),
+            None => cell.is_in(now_ns, idle),
+        };
+        if !is_in && cell.waited(now_ns).is_none() {
             cell.until = tick(now_ns);
             cell.marks |= WAITS;
         }

@@ -52,8 +52,8 @@ crate::settings! {
     relief: bool = false "Whether all sessions are admitted after an epoch in which the queue dropped nothing and was once empty, and resets count as ends" ("ours");
     limiter: Limiter = { Limiter::Counter } "How admissions are spread over an epoch; default counter" ("which fits the times of Table I");
     eligibility: bool = false "Whether a refused session stays refused when it retries; best with the limiter saving-bucket" ("ours");
-    admit: Who = { Who::Connections } quiet "What the law admits: `connections`, each by itself, or `clients`, each with all of its connections; needs `eligibility`; default connections";
-    clients: clients::Config = { clients::Config::default() } quiet "How clients are let in, with `admit = \"clients\"`";
+    admit: Who = { Who::Connections } quiet "What the law admits: `connections`, each by itself, `clients`, each with all of its connections, or `visits`, each connection with those of its client that follow the end of one; needs `eligibility`; default connections";
+    clients: clients::Config = { clients::Config::default() } quiet "How clients are let in, with `admit = \"clients\"` or `\"visits\"`";
 }
 
 impl Config {

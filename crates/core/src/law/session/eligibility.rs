@@ -64,8 +64,14 @@ impl Default for Window {
 impl Window {
     /// Over connections, or over clients, of a law with epochs of this length.
     pub fn over(who: Who, config: &clients::Config, epoch: Time) -> Window {
-        if who == Who::Connections {
-            return Window::default();
+        match who {
+            Who::Connections => return Window::default(),
+            // flows are eligible, and the shares are of clients
+            Who::Visits => {
+                let rounds = Some(Rounds::new(config, epoch));
+                return Window { rounds, ..Window::default() };
+            }
+            Who::Clients => {}
         }
         let dwell = config.dwell.secs();
         let least = (dwell / config.turn.secs()).clamp(NARROWEST, 1.0);
@@ -123,18 +129,19 @@ impl Window {
     /// The unit of the law, as a part of a connection: clients let in for each admitted
     /// connection, or 1 where each is judged by itself.
     pub fn unit(&self) -> f64 {
-        self.rounds.as_ref().map_or(1.0, Rounds::per_connection)
+        let rounds = self.rounds.as_ref().filter(|_| self.over_clients());
+        rounds.map_or(1.0, Rounds::per_connection)
     }
 
     /// Whether clients are let in.
     pub fn over_clients(&self) -> bool {
-        self.rounds.is_some()
+        self.sweep.is_some()
     }
 
     /// Sets what concerns clients, also where everything is admitted.
     pub fn renew(&self, knobs: &mut Knobs) {
         if let Some(rounds) = &self.rounds {
-            rounds.set(knobs);
+            rounds.set(knobs, self.over_clients());
         }
     }
 }

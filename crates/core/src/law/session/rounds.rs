@@ -67,10 +67,12 @@ impl Rounds {
         self.before.unwrap_or(self.now).per_connection()
     }
 
-    /// Sets what concerns clients for the next epoch.
-    pub fn set(&self, knobs: &mut Knobs) {
+    /// Sets what concerns clients for the next epoch; `keeps`: tokens keep for those who come in bursts.
+    pub fn set(&self, knobs: &mut Knobs, keeps: bool) {
         (knobs.share, knobs.round) = (self.share, self.number);
         knobs.spare = self.before.is_none_or(|before| before.waited == 0).into();
-        knobs.token_depth_ns = knobs.token_depth_ns.max(self.config.keep.ps() / 1_000);
+        if keeps {
+            knobs.token_depth_ns = knobs.token_depth_ns.max(self.config.keep.ps() / 1_000);
+        }
     }
 }

@@ -179,6 +179,9 @@ impl<C: Control + Payloads> Sender<C> {
         }
         let mut packet = address.towards_sink(flags, payload + ctx.class.tcp.header, now);
         packet.seq = seq;
+        if flags.has(Flags::FIN) {
+            packet.client = ctx.client;
+        }
         packet.ext = self.control.header(now);
         self.control.on_sent(now, self.snd.flight());
         if self.snd.outstanding.log().is_some() {

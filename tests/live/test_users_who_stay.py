@@ -1,0 +1,86 @@
+"""Fifty users who stay, with real packets: what helps them, and what refuses them nothing."""
+
+import statistics
+import sys
+
+import pytest
+from conftest import NEAR
+
+pytestmark = [pytest.mark.live, pytest.mark.slow]
+
+USERS, SECONDS, PATIENCE_S = 50, 30, 12
+SIZE, RATE_BPS = 100_000, 5e6
+LOAD = 1.5
+"""Of what the link carries, a sixteenth of it headers."""
+PORT = 4434
+
+SERVE = """
+import asyncio, sys
+async def answer(reader, writer):
+    try:
+        writer.write(bytes(int(sys.argv[3])))
+        await writer.drain()
+        writer.close()
+        await writer.wait_closed()
+    except OSError:
+        pass
+async def main():
+    server = await asyncio.start_server(answer, sys.argv[1], int(sys.argv[2]), backlog=4096)
+    print("listening", flush=True)
+    await server.serve_forever()
+asyncio.run(main())
+"""
+
+LOAD_FILES = """
+import asyncio, random, sys, time
+address, port, users, rate, seconds, patience = sys.argv[1], *map(float, sys.argv[2:])
+random.seed(7)
+times = []
+async def one(number):
+    began = time.monotonic()
+    try:
+        source = (f"10.77.0.{100 + number}", 0)
+        async with asyncio.timeout(patience):
+            reader, writer = await asyncio.open_connection(address, int(port), local_addr=source)
+            while await reader.read(65536):
+                pass
+            writer.close()
+            times.append(time.monotonic() - began)
+    except (OSError, TimeoutError):
+        pass
+async def main():
+    async with asyncio.TaskGroup() as group:
+        began, at = time.monotonic(), 0.0
+        while (at := at + random.expovariate(rate)) < seconds:
+            await asyncio.sleep(max(0, began + at - time.monotonic()))
+            group.create_task(one(random.randrange(int(users))))
+asyncio.run(main())
+print(*times)
+"""
+
+
+def loaded(lab, admit):
+    """Return the times of those who got all of their file, under a gate that admits these."""
+    law = f"{{ law = 'tide', admit = '{admit}' }}"
+    gate = lab.gate(f"mode = 'enforce'\nlaw = {law}\nshape = '5Mbit'\n")
+    rate = LOAD * RATE_BPS / (8 * SIZE * 1.0625)
+    words = (NEAR, PORT, USERS, rate, SECONDS, PATIENCE_S)
+    said = lab.within(lab.far, sys.executable, "-c", LOAD_FILES, *map(str, words))
+    gate.terminate()
+    gate.wait(timeout=120)
+    return [float(word) for word in said.split()]
+
+
+# By clients all of them are in, as none is ever idle for 15 s: nobody is refused, and the queue is
+# everybody's. As visits their connections are judged one by one.
+def test_visits_help_those_whom_clients_does_not(lab):
+    for number in range(USERS):
+        address = f"10.77.0.{100 + number}/24"
+        lab.within(lab.far, "ip", "address", "add", address, "dev", "wan")
+    server = lab.start(lab.near, sys.executable, "-c", SERVE, NEAR, str(PORT), str(SIZE))
+    assert server.stdout is not None
+    assert server.stdout.readline() == "listening\n"
+    clients, visits = loaded(lab, "clients"), loaded(lab, "visits")
+    print(len(clients), statistics.median(clients), len(visits), statistics.median(visits))
+    assert len(visits) >= 0.95 * len(clients)
+    assert statistics.median(visits) <= 0.6 * statistics.median(clients)
