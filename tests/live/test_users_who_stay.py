@@ -4,6 +4,7 @@ import statistics
 import sys
 
 import pytest
+
 from conftest import NEAR
 
 pytestmark = [pytest.mark.live, pytest.mark.slow]
@@ -81,6 +82,5 @@ def test_visits_help_those_whom_clients_does_not(lab):
     assert server.stdout is not None
     assert server.stdout.readline() == "listening\n"
     clients, visits = loaded(lab, "clients"), loaded(lab, "visits")
-    print(len(clients), statistics.median(clients), len(visits), statistics.median(visits))
     assert len(visits) >= 0.95 * len(clients)
     assert statistics.median(visits) <= 0.6 * statistics.median(clients)

@@ -24,7 +24,7 @@ pub use outlook::{flow_state, lint, memory, offered};
 pub use registry::{control, law};
 pub use scenario::Scenario;
 pub use text::report::{Report, Told};
-pub use text::source::{Setting, Settings, Source};
+pub use text::source::{Parts, Setting, Settings, Source};
 
 use document::size::{Distribution, SizeDoc};
 use document::{ClassDoc, PortDoc};
@@ -81,9 +81,6 @@ pub fn read<T: DeserializeOwned>(source: Source<'_>) -> Result<T, (String, Strin
         (_, problems) => Err(Report::new(problems, &tree.texts).first(source.name)),
     }
 }
-
-/// The documents of a file, each with the name of the table that it has, if it has one.
-pub type Parts<T> = Vec<(Option<&'static str>, T)>;
 
 /// The same of a file in which each of these tables may stand for a document: it has the keys of
 /// the table, and those beside the tables that it does not name. Without such a table the file is

@@ -7,7 +7,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::report::{Place, Problem, Text};
 use super::setting;
-use super::source::{Setting, Source};
+use super::source::{Parts, Setting, Source};
 
 /// Largest document, in bytes: it bounds the memory that loading can take.
 pub(crate) const MAX_DOCUMENT: usize = 8 << 20;
@@ -77,7 +77,7 @@ impl Node {
     }
 
     /// The documents that the tables of these names stand for; without one, the whole.
-    pub fn parts(&self, names: &[&'static str], own: &str) -> Result<crate::Parts<Node>, Problem> {
+    pub fn parts(&self, names: &[&'static str], own: &str) -> Result<Parts<Node>, Problem> {
         let whole = self.table().cloned().unwrap_or_default();
         let mut beside = whole.clone();
         beside.entries.retain(|entry| !names.contains(&entry.key.as_str()));
