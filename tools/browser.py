@@ -80,11 +80,11 @@ class Browser:
         os.close(self.into)
         self.folder.cleanup()
 
-    def call(self, method: str, **parameters: object) -> Any:  # noqa: ANN401
-        """Call a method of the protocol and return its result."""
+    def call(self, method: str, *, whole: bool = False, **parameters: object) -> Any:  # noqa: ANN401
+        """Call a method of the protocol and return its result; `whole`: of the browser."""
         self.number += 1
         message: dict[str, object] = {"id": self.number, "method": method, "params": parameters}
-        if self.session is not None:
+        if self.session is not None and not whole:
             message["sessionId"] = self.session
         os.write(self.out, json.dumps(message).encode() + b"\0")
         while True:

@@ -43,8 +43,7 @@ def scenario(name: str) -> str:
     if "{{" in text:
         text = text.format(servers=SERVERS)
     lesson = live()[name]
-    for part, other in lesson.get("instead", []):
-        text = text.replace(part, other)
+    text = _replaced(text, lesson.get("instead", []))
     return f"{text.strip()}\n{lesson['more']}"
 
 
@@ -59,6 +58,7 @@ def page(name: str) -> str:
     """Return the page of a lesson that runs."""
     question, *_, ending = texts(name)
     seen = ending.split("## What to try")[0].strip()
+    seen = _replaced(seen, live()[name].get("seen", []))
     parts = [question, "## Run it", *_runs(name), seen, "## More"]
     parts.append(
         f"[The notebook]({name}.ipynb) has the same lesson in Python, with a picture of all of its"
@@ -66,6 +66,14 @@ def page(name: str) -> str:
         " button, or move a slider, and run it again."
     )
     return "\n\n".join(parts) + "\n"
+
+
+def _replaced(text: str, pairs: list[list[str]]) -> str:
+    for part, other in pairs:
+        if part not in text:
+            raise ValueError(f"{RUNS.name} replaces what is not there: {part}")
+        text = text.replace(part, other)
+    return text
 
 
 def _runs(name: str) -> Iterator[str]:

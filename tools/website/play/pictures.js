@@ -56,7 +56,8 @@
       pen.scale(ratio, ratio);
       const style = getComputedStyle(canvas);
       const colour = (name) => style.getPropertyValue(name).trim();
-      const most = Math.max(...this.lines.flatMap(({ points }) => points.map(([, value]) => value)), 1e-9) * 1.05;
+      const highest = Math.max(...this.lines.flatMap(({ points }) => points.map(([, value]) => value)), 0);
+      const most = (highest || 1) * 1.05;
       const right = wide - MARGIN.right, bottom = HEIGHT - MARGIN.bottom;
       const x = (time) => MARGIN.left + (right - MARGIN.left) * time / this.end;
       const y = (value) => bottom - (bottom - MARGIN.top) * value / most;

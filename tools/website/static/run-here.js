@@ -5,7 +5,7 @@
   const own = document.currentScript.src;
   const base = own.slice(0, own.lastIndexOf("/") + 1);
   const SCRIPTS = ["data", "editor", "completion", "settings", "summary", "pictures", "link", "engine", "lab"];
-  let loaded;
+  let loaded, placed = 0;
 
   const load = () => {
     loaded ||= SCRIPTS.reduce((before, name) => before.then(() => new Promise((resolve, reject) => {
@@ -18,7 +18,8 @@
 
   const run = async (link) => {
     const place = document.createElement("section");
-    place.setAttribute("aria-label", "The scenario, to run");
+    placed += 1;
+    place.setAttribute("aria-label", `${link.textContent} (${placed})`);
     link.closest(".run-here").replaceWith(place);
     document.head.append(Object.assign(document.createElement("link"), { rel: "stylesheet", href: `${base}play/lab.css` }));
     await load();
