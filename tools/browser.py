@@ -80,12 +80,20 @@ class Browser:
         os.close(self.into)
         self.folder.cleanup()
 
-    def call(self, method: str, *, whole: bool = False, **parameters: object) -> Any:  # noqa: ANN401
-        """Call a method of the protocol and return its result; `whole`: of the browser."""
+    def call(self, method: str, **parameters: object) -> Any:  # noqa: ANN401
+        """Call a method of the protocol on the page and return its result."""
+        return self._called(method, parameters, self.session)
+
+    def cpu_s(self) -> float:
+        """Return the processor time of the page's process so far, in seconds."""
+        found = self._called("SystemInfo.getProcessInfo", {}, None)["processInfo"]
+        return max(float(each["cpuTime"]) for each in found if each["type"] == "renderer")
+
+    def _called(self, method: str, parameters: dict[str, object], session: str | None) -> Any:  # noqa: ANN401
         self.number += 1
         message: dict[str, object] = {"id": self.number, "method": method, "params": parameters}
-        if self.session is not None and not whole:
-            message["sessionId"] = self.session
+        if session is not None:
+            message["sessionId"] = session
         os.write(self.out, json.dumps(message).encode() + b"\0")
         while True:
             told = self._next()

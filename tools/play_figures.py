@@ -34,12 +34,6 @@ transport = { tcp = { profile = "linux" } }
 """
 
 
-def cpu_s(page: Browser) -> float:
-    """Return the processor time of the page's process so far."""
-    processes = page.call("SystemInfo.getProcessInfo", whole=True)["processInfo"]
-    return max(each["cpuTime"] for each in processes if each["type"] == "renderer")
-
-
 def first_picture(address: str) -> tuple[float, float]:
     """Open the page in a new browser, run at once, and return when the first picture was there.
 
@@ -51,7 +45,7 @@ def first_picture(address: str) -> tuple[float, float]:
         page.wait("window.tidegate?.lab")
         page.value("tidegate.lab.ready.then(() => void tidegate.lab.start())")
         page.wait("tidegate.lab.firstPicture")
-        return float(page.value("tidegate.lab.firstPicture")) / 1e3, cpu_s(page)
+        return float(page.value("tidegate.lab.firstPicture")) / 1e3, page.cpu_s()
 
 
 def native_s() -> float:
@@ -78,9 +72,9 @@ def in_page_s(address: str, *, pictures: bool) -> tuple[float, float, float]:
         page.size(1400, 1000)
         page.open(address)
         page.wait("document.body.dataset.ready === 'yes'")
-        before = cpu_s(page)
+        before = page.cpu_s()
         spent, memory = page.value(run)
-        return spent / 1e3, cpu_s(page) - before, memory / 1e6
+        return spent / 1e3, page.cpu_s() - before, memory / 1e6
 
 
 def main() -> None:
@@ -92,20 +86,19 @@ def main() -> None:
     print(f"module: {len(wasm.packed(module)) / 1e6:.2f} MB compressed")
     page = (Path.cwd() / SITE / "play" / "index.html").as_uri()
     forty = f"{page}#{play.fragment({'text': FORTY})}"
-    real, cpu = zip(*(first_picture(forty) for _ in range(runs)), strict=True)
-    print(f"first picture: {_median(real)} s, of processor time {_median(cpu)} s")
+    opened = [first_picture(forty) for _ in range(runs)]
+    real, cpu = (_median([each[place] for each in opened]) for place in (0, 1))
+    print(f"first picture: {real} s, of processor time {cpu} s")
     print(f"forty flows for 60 s, natively: {_median([native_s() for _ in range(runs)])} s")
     for pictures in (False, True):
         found = [in_page_s(forty, pictures=pictures) for _ in range(runs)]
-        spent, cpu, memory = zip(*found, strict=True)
-        print(
-            f"the same in the page, {'with' if pictures else 'without'} pictures: {_median(spent)} s,"
-            f" of processor time {_median(cpu)} s, {_median(memory)} MB"
-        )
+        spent, cpu, memory = (_median([each[place] for each in found]) for place in range(3))
+        shown = "with" if pictures else "without"
+        print(f"in the page, {shown} pictures: {spent} s, of processor time {cpu} s, {memory} MB")
 
 
-def _median(values: object) -> str:
-    return f"{statistics.median(values):.3g}"  # type: ignore[call-overload]
+def _median(values: list[float]) -> str:
+    return f"{statistics.median(values):.3g}"
 
 
 if __name__ == "__main__":
