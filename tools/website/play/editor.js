@@ -89,8 +89,8 @@
         item.dataset.place = place;
         return item;
       }));
-      this.#position(before);
       this.list.hidden = false;
+      this.#position(before);
       this.field.setAttribute("aria-controls", this.listId);
       this.#choose(0);
     }
@@ -108,7 +108,8 @@
       const top = lines.length * height - this.field.scrollTop + parseFloat(style.paddingTop);
       const left = (lines.at(-1).length - this.typed) * wide - this.field.scrollLeft + this.gutter.offsetWidth;
       this.list.style.top = `${Math.min(top, this.field.clientHeight)}px`;
-      this.list.style.left = `${Math.max(Math.min(left, this.field.clientWidth - 240), 0)}px`;
+      const most = this.gutter.offsetWidth + this.field.clientWidth - this.list.offsetWidth;
+      this.list.style.left = `${Math.max(Math.min(left, most), 0)}px`;
     }
 
     #choose(place) {
