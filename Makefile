@@ -91,7 +91,7 @@ test: $(VENV)/.dev $(VENV)/.site $(VENV)/.live ## Run all tests, Rust and Python
 	    "left out" "$(BIN)/python -m tools.left_out $(LEFT_OUT)"
 
 .PHONY: test-tools
-test-tools: $(VENV)/.dev ## Install what some tests take and make test leaves out without: Chromium, node, ns-2, ns-3, tshark ... (root)
+test-tools: $(VENV)/.dev ## Install what some tests take and make test leaves out without: browsers, node, ns-2, ns-3, tshark ... (root)
 	$(BIN)/python -m tools.test_tools
 
 .PHONY: test-long

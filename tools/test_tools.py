@@ -17,6 +17,7 @@ from tools.validate import linux, ns3
 PROGRAMS = {
     "chromium": "chromium",
     "curl": "curl",
+    "firefox-esr": "firefox-esr",
     "fish": "fish",
     "g++": "g++",
     "node": "nodejs",

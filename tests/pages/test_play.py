@@ -4,10 +4,16 @@ Each test opens the page as a file, in a browser that reaches no other machine.
 """
 
 import base64
+import functools
+import http.server
 import json
+import os
+import queue
 import re
 import shutil
+import signal
 import subprocess
+import threading
 import time
 from pathlib import Path
 
@@ -44,6 +50,8 @@ arrivals  = { poisson = "20/s" }
 size      = "20kB"
 transport = { tcp = { profile = "linux" } }
 """
+PATIENCE_S = 900.0
+"""How long Firefox may take for all scenarios, on a busy machine too."""
 LONG = SHORT.replace('"3s"', '"20000s"')
 
 
@@ -439,3 +447,54 @@ def test_no_finding_of_axe_and_nothing_is_wider_than_the_page(page, wide, dark):
     page.key(" ", "Space", held=2)
     assert axe.findings(page) == []
     assert page.value("document.documentElement.scrollWidth") <= wide
+
+
+FIREFOX = next(filter(None, map(shutil.which, ("firefox-esr", "firefox"))), None)
+
+
+class Told(http.server.SimpleHTTPRequestHandler):
+    """Serves a site, and keeps what a page of it posts."""
+
+    heard: queue.Queue[bytes]
+
+    def do_POST(self) -> None:
+        self.heard.put(self.rfile.read(int(self.headers["Content-Length"])))
+        self.send_response(204)
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.mark.skipif(FIREFOX is None, reason="no Firefox: as root, apt-get install -y firefox-esr")
+@pytest.mark.slow
+def test_firefox_has_the_same_results_to_the_bit(module, native, tmp_path):
+    """A page runs all ready scenarios, and posts their digests or its fault."""
+    play.write(ROOT, module, tmp_path)
+    posts = "fetch('/found', { method: 'POST', body: JSON.stringify(found) })"
+    (tmp_path / "found.html").write_text(
+        "<!doctype html><meta charset='utf-8'><script src='_static/play/data.js'></script>"
+        f"<script src='_static/play/engine.js'></script><script>{IN_WORKER}"
+        f".catch((fault) => String(fault)).then((found) => {posts});</script>",
+        encoding="utf-8",
+    )
+    (tmp_path / "profile").mkdir()
+    handler = functools.partial(
+        type("Here", (Told,), {"heard": (heard := queue.Queue())}), directory=str(tmp_path)
+    )
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        place = f"http://127.0.0.1:{server.server_port}/found.html"
+        command = [FIREFOX, "--headless", "--no-remote", "--profile", str(tmp_path / "profile")]
+        with subprocess.Popen(
+            [*command, place],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        ) as process:
+            try:
+                found = json.loads(heard.get(timeout=PATIENCE_S))
+            finally:
+                os.killpg(process.pid, signal.SIGKILL)
+                server.shutdown()
+    assert found == native

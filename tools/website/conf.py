@@ -147,7 +147,8 @@ def offer_runs(app: Sphinx, doctree: nodes.document) -> None:
     for block in list(doctree.findall(nodes.literal_block)):
         if block.get("language") != "toml" or not is_scenario(block.astext()):
             continue
-        offer = run_here(here, {"text": block.astext() + "\n"}, "Run it here")
+        experiment = {"text": block.astext().rstrip() + "\n"}
+        offer = run_here(here, experiment, "Run it here")
         block.parent.insert(block.parent.index(block) + 1, offer)
 
 
