@@ -70,7 +70,7 @@
     return { path: [...path, ...dotted], typed, key: !value, quoted: Boolean(quote) };
   };
 
-  const said = (part) => (part.description || "").split(/(?<=[.:;])\s/)[0];
+  const said = (part) => (part.description || "").split(/[.:;](?=\s)/)[0];
 
   const keys = (schema, parts) => {
     const found = new Map();

@@ -28,8 +28,10 @@
       this.list.setAttribute("aria-label", "What may stand here");
       const label = element("label", { textContent: "Scenario", htmlFor: this.field.id });
       const help = element("p", { className: "lab-help", id: `lab-keys-${editors}`, textContent: "Ctrl and space: what may stand here. Escape, then Tab: leave the field." });
+      const ask = element("button", { type: "button", textContent: "What may stand here?", onclick: () => { this.field.focus(); this.suggest(); } });
+      const below = element("div", { className: "lab-below" }, ask, help);
       const frame = element("div", { className: "lab-frame" }, this.gutter, this.field, this.list);
-      this.place = element("div", { className: "lab-editor" }, label, frame, help);
+      this.place = element("div", { className: "lab-editor" }, label, frame, below);
       this.faulty = new Map();
       this.chosen = -1;
       this.leaves = false;

@@ -55,14 +55,14 @@
       this.table = element("div", { className: "lab-results" });
       const text = plain
         ? element("details", {}, element("summary", { textContent: "The scenario" }), this.editor.place, files)
-        : element("div", {}, this.editor.place, files);
+        : this.editor.place;
       const choices = element("div", { className: "lab-choices" },
         labelled("First control", this.first), labelled("Beside it", this.second), labelled("At port", this.port),
         labelled("Seed", this.seed), labelled("Pace", this.pace));
       const bar = element("div", { className: "lab-bar" }, this.run, this.stop, this.link, this.progress);
       const shown = element("div", { className: "lab-pictures" }, ...Object.values(this.pictures).map((each) => each.place));
       const command = element("details", {}, element("summary", { textContent: "The same on a machine" }), element("pre", { tabIndex: 0 }, this.command));
-      const left = element("div", { className: "lab-left" }, text, this.problems);
+      const left = element("div", { className: "lab-left" }, text, this.problems, ...(plain ? [] : [files]));
       const right = element("div", { className: "lab-right" }, choices, this.sliders, bar, this.status, this.speed, this.key, shown, this.table, command);
       place.classList.add("lab");
       if (plain) place.classList.add("lab-plain");

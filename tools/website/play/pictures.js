@@ -25,6 +25,7 @@
       this.lines = [];
       this.end = 1;
       this.describe();
+      all.add(this);
       new ResizeObserver(() => this.draw()).observe(this.canvas);
     }
 
@@ -94,6 +95,12 @@
       }
     }
   }
+
+  // Colours are those of the page: where it turns dark or light, pictures are drawn anew.
+  const all = new Set();
+  const again = () => { for (const picture of all) picture.draw(); };
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
+  new MutationObserver(again).observe(document.body, { attributes: true, attributeFilter: ["data-theme"] });
 
   tidegate.Picture = Picture;
 
