@@ -197,6 +197,28 @@ def test_an_ifb_is_told_that_nothing_comes_back(router):
 NONE = "law = { law = 'none' }\n"
 
 
+# Each direction shows the users inside, by their address: who was refused, and what each used.
+def test_who_was_refused_is_said(router):
+    router.both(f"mode = 'enforce'\nwho = true\n{BOTH}")
+    assert router.up(MANY) <= FEW
+    clients = lambda state: {each["address"]: each for each in state["clients"]}
+    shown = lambda: [clients(each).get(INSIDE) for each in router.states()]
+    router.until(lambda: all(shown()) and shown()[0]["refused"] > 0, "shown")
+    down, up = shown()
+    assert down["came"] >= MANY
+    assert down["refused"] >= MANY - FEW
+    assert up["bytes"] > 0, "what the inner interface lets in leaves by the outer one"
+    assert router.states()[0]["clients"][0]["address"] == INSIDE, "who was refused most is first"
+    text = run(router.program, "status", "--socket", str(router.socket))
+    assert re.search(rf"^    {INSIDE} +\d+ came, \d+ refused", text, re.M)
+
+
+def test_nobody_is_shown_unless_asked(router):
+    router.both(f"mode = 'enforce'\n{BOTH}")
+    assert router.up(MANY) <= FEW
+    assert [each["clients"] for each in router.states()] == [[], []]
+
+
 # The operator's way, as the page has it: each line of its first block, in a router.
 def test_the_way_to_a_gate_as_the_page_shows_it(router, tmp_path):
     page = (ROOT / "docs/gate.md").read_text(encoding="utf-8")

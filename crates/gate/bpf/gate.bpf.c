@@ -13,6 +13,7 @@
 #include "ends.h"
 #include "hash.h"
 #include "quic.h"
+#include "who.h"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
@@ -403,6 +404,7 @@ static __always_inline enum fate admission(struct __sk_buff *skb, const struct s
 	enum fate fate = opener(skb, seen, control, hash, mine);
 
 	mine->arrived += 1;
+	note_who(skb, seen, fate == FATE_REFUSED || fate == FATE_WOULD_REFUSE, control);
 	if (fate != FATE_REFUSED && fate != FATE_WOULD_REFUSE) {
 		mine->admitted += 1;
 		forget_end(skb, seen);
@@ -494,6 +496,7 @@ int tidegate_gate(struct __sk_buff *skb)
 			notice(skb, &seen, now_ns(control_now));
 	}
 	age(skb, &seen, number, mine);
+	note_used(skb, &seen);
 	lost = refuses(skb, &seen, true, mine, &fate);
 	note(mine, fate, skb);
 	return lost ? TC_ACT_SHOT : TC_ACT_UNSPEC;

@@ -16,6 +16,8 @@
 enum opener { OPENER_SYN = 0, OPENER_SYN_ACK = 1, OPENER_EITHER = 2 };
 /* How admissions are spaced. */
 enum limiter_kind { LIMITER_COUNTER = 0, LIMITER_TOKEN_BUCKET = 1, LIMITER_SAVING_BUCKET = 2 };
+/* A view by client: none; openers; also the bytes that leave to it, or from it. */
+enum who_uses { WHO_NONE = 0, WHO_OPENS = 1, WHO_DOWN = 2, WHO_UP = 3 };
 /* How the end of a session is counted once. */
 enum ends { ENDS_EVERY = 0, ENDS_CELLS = 1, ENDS_FLOW_MAP = 2 };
 
@@ -133,8 +135,10 @@ struct settings {
 	__u32 young_k;		/* one packet in 2^k is counted, and the first two of a flow */
 	__u32 follow;		/* visits: ticks after an end in which one begins; zero: there are none */
 	__u32 visit;		/* ticks that a visit goes on after each end */
+	__u32 who;		/* a view by client: enum who_uses */
+	__u32 unused;
 };
-SIZE(settings, 120);
+SIZE(settings, 128);
 AT(settings, ends, 8);
 AT(settings, test_clock, 24);
 AT(settings, ewma_weight, 40);
@@ -150,6 +154,7 @@ AT(settings, client_wait, 96);
 AT(settings, answers_by_age, 100);
 AT(settings, quic_idle_ms, 104);
 AT(settings, follow, 112);
+AT(settings, who, 120);
 
 /* Written by the controller at any time, each field whole. */
 struct control {

@@ -55,23 +55,35 @@ static __always_inline bool answers(const struct seen *seen)
 				    seen->ports[0] == bpf_htons(QUIC_PORT));
 }
 
-/* A salted hash of the sender or of the receiver, by its address or prefix. Zero: the packet has no
- * addresses. */
-static __always_inline __u64 end_hash(struct __sk_buff *skb, const struct seen *seen, bool to_client)
+/* The bits of an address that name the sender or the receiver; false: the packet has them. */
+static __always_inline bool end_prefix(struct __sk_buff *skb, const struct seen *seen,
+				       bool to_client, __u64 *prefix)
 {
-	__u64 of = 0, mixed;
+	__u64 of = 0;
 	__u32 four = 0;
 
 	if (seen->version == 4) {
 		if (load(skb, seen->l3 + (to_client ? 16 : 12), &four, sizeof(four)))
-			return 0;
+			return true;
 		/* of zero bits nothing is left */
 		of = settings.client_prefix4 ? bpf_ntohl(four) >> (32 - settings.client_prefix4) : 0;
 	} else {
 		if (load(skb, seen->l3 + (to_client ? 24 : 8), &of, sizeof(of)))
-			return 0;
+			return true;
 		of = settings.client_prefix6 ? bpf_be64_to_cpu(of) >> (64 - settings.client_prefix6) : 0;
 	}
+	*prefix = of;
+	return false;
+}
+
+/* A salted hash of the sender or of the receiver, by its address or prefix. Zero: the packet has no
+ * addresses. */
+static __always_inline __u64 end_hash(struct __sk_buff *skb, const struct seen *seen, bool to_client)
+{
+	__u64 of, mixed;
+
+	if (end_prefix(skb, seen, to_client, &of))
+		return 0;
 	mixed = mix(mix(settings.salt, of), seen->version);
 	return mixed ^ mixed >> 32;
 }

@@ -207,6 +207,7 @@ keys! {
     client_ipv6: u32 = 64 [16 to 64] "The same of an IPv6 address";
     quic: Quic = { Quic::Count } "Whether Initials of QUIC are only counted, or the first of a connection needs a token; default `count`";
     quic_idle: Time = "5s" ["100ms" to "1h"] "With `quic = \"admit\"`: a connection of QUIC has ended when nothing of it has come for so long";
+    who: bool = false "Whether the status and the metrics show clients by address: the hundred that were refused most, or used most";
     never_refuse: NeverRefuse = { NeverRefuse::default() } "Traffic that always passes: `networks` and `ports` of either end, default none; `management`: ports 22, 179 and 830, default true";
     dqm: Option<DqmFile> = none "Dual-queue management at the interface: `x_m`, `x_M`, `P_M`, `w`, `measure` and `mean_packet` of the queue law `dqm`, and `buffer`, 1 to 100000 packets; default none";
     shape: Option<Rate> = none ["8kbit" to "30Gbit"] "Rate of the shaper; default none";

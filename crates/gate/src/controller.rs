@@ -85,6 +85,8 @@ struct Controller {
     claim: Option<Claim>,
     /// The kernel's monotonic clock less the one of this process, ns; not zero in a time namespace.
     clock_offset_ns: i64,
+    /// When clients were looked at last.
+    looked_at: Option<Instant>,
     /// At ingress and at egress.
     bypasses: [Bypass; 2],
     troubles: BTreeMap<Concern, String>,
@@ -430,6 +432,7 @@ impl Controller {
 
     /// Updates the log, the status and the metrics.
     fn write_down(&mut self, outcome: &Outcome) -> Result<(), Failure> {
+        let clients = self.whose()?;
         let Some(placed) = &self.placed else { return Ok(()) };
         let (tally, queue) = (self.past.with(&placed.gate.program.tally()?), outcome.queue);
         let connections =
@@ -482,6 +485,11 @@ impl Controller {
             status.count(&tally);
             (status.connections, status.alarm, status.log_lost) =
                 (connections, outcome.alarm, lost);
+            match clients {
+                Some(clients) => status.clients = clients,
+                None if !config.file.who => status.clients.clear(),
+                None => {}
+            }
             status.map_bytes = placed.gate.program.map_bytes();
         });
         Ok(())
@@ -544,6 +552,6 @@ fn placement(config: &Config) -> impl PartialEq + use<> {
         (config.file.opener, config.limiter(), config.file.quic, config.file.quic_idle),
         (config.file.ends, config.file.ends_of, config.ends_size, config.refuse_at),
         counts_answers(config),
-        (config.dqm.clone(), config.shape, config.capacity),
+        (config.dqm.clone(), config.shape, config.capacity, config.file.who),
     )
 }

@@ -26,6 +26,7 @@
 //! | `flood`      | the alarm: admitted sessions that never end |
 //! | `journal`    | the log of decisions, one line per epoch |
 //! | `status`     | the state of a running gate, over a socket |
+//! | `who`        | a view by client: who was refused, and how long each waited |
 //! | `metrics`    | the same for Prometheus |
 //! | `service`    | what systemd is told |
 //! | `doctor`     | checks whether a gate can work on this machine |
@@ -54,3 +55,4 @@ pub mod program;
 pub mod service;
 pub mod shared;
 pub mod status;
+pub mod who;

@@ -16,6 +16,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 use super::status::Status;
+use super::who::Client;
 use tidegate_common::fail::Failure;
 
 /// Interfaces, and the status of the gate of each.
@@ -40,6 +41,17 @@ impl Collector for Gates {
                     let mut labels = labels(interface, status);
                     labels.push(("fate", fate.as_str()));
                     ConstCounter::new(*number).encode(family.encode_family(&labels)?)?;
+                }
+            }
+        }
+        for (name, help, number) in OF_CLIENTS {
+            let kind = ConstGauge::new(0.0f64).metric_type();
+            let mut family = to.encode_descriptor(name, help, None, kind)?;
+            for (interface, status) in &all {
+                for client in &status.clients {
+                    let mut labels = labels(interface, status);
+                    labels.push(("client", &client.address));
+                    ConstGauge::new(number(client)).encode(family.encode_family(&labels)?)?;
                 }
             }
         }
@@ -84,6 +96,16 @@ fn by_bytes(status: &Status) -> &Vec<(String, u64)> {
 
 /// Name, help and value of a metric.
 type Metric<Number> = (&'static str, &'static str, fn(&Status) -> Number);
+
+/// Gauges, as who is among those that are shown changes.
+type OfClient = (&'static str, &'static str, fn(&Client) -> f64);
+
+const OF_CLIENTS: [OfClient; 4] = [
+    ("tidegate_gate_client_openers", "Openers of a client that is shown", |at| at.came as f64),
+    ("tidegate_gate_client_refused", "Of these, refused", |at| at.refused as f64),
+    ("tidegate_gate_client_bytes", "Bytes to it, or from it", |at| at.bytes as f64),
+    ("tidegate_gate_client_waited_seconds", "Time from refusals to admissions", |at| at.waited_s),
+];
 
 const COUNTERS: [Metric<u64>; 10] = [
     ("tidegate_gate_openers", "Packets that open a session", |at| at.arrived_total),
@@ -219,15 +241,22 @@ mod tests {
             set: None,
             alarm: true,
             epochs: 3,
+            direction: "up".to_owned(),
+            clients: vec![Client {
+                address: "192.0.2.7".to_owned(),
+                refused: 5,
+                ..Client::default()
+            }],
             ..Status::default()
         };
         let (_keep, seen) = watch::channel(status);
         let text = text(&registry(vec![("wan0".to_owned(), seen)]));
         for line in [
-            "tidegate_gate_packets_total{interface=\"wan0\",fate=\"admitted\"} 7",
-            "tidegate_gate_epochs_total{interface=\"wan0\"} 3",
-            "tidegate_gate_alarm{interface=\"wan0\"} 1.0",
-            "tidegate_gate_allowed{interface=\"wan0\"} inf",
+            "tidegate_gate_packets_total{interface=\"wan0\",direction=\"up\",fate=\"admitted\"} 7",
+            "tidegate_gate_epochs_total{interface=\"wan0\",direction=\"up\"} 3",
+            "tidegate_gate_alarm{interface=\"wan0\",direction=\"up\"} 1.0",
+            "tidegate_gate_allowed{interface=\"wan0\",direction=\"up\"} inf",
+            "tidegate_gate_client_refused{interface=\"wan0\",direction=\"up\",client=\"192.0.2.7\"} 5.0",
         ] {
             assert!(text.lines().any(|found| found == line), "`{line}` is not in\n{text}");
         }

@@ -7,7 +7,7 @@ use tidegate_core::law::session::{Knobs, Limiter};
 use tidegate_core::law::settings::Link;
 use tidegate_core::units::{Rate, Time};
 
-use super::config::{self, Config, EndsOf, Mode, Quic, RefuseAt};
+use super::config::{self, Config, Direction, EndsOf, Mode, Quic, RefuseAt};
 use super::filters::{Filter, Side};
 use super::hook::{self, Attached, Hook, Site};
 use super::link::{Interface, Queue};
@@ -226,6 +226,12 @@ fn settings(config: &Config, interface: &Interface, queue: &Queue) -> Settings {
         client_prefix4: config.file.client_ipv4,
         client_prefix6: config.file.client_ipv6,
         answer_words: if answers(config) == Answers::Cells { ANSWER_WORDS } else { 0 },
+        who: match (config.file.who, config.direction) {
+            (false, _) => 0,
+            (true, None) => 1,
+            (true, Some(Direction::Down)) => 2,
+            (true, Some(Direction::Up)) => 3,
+        },
         answers_by_age: (answers(config) == Answers::Age).into(),
         ..Settings::default()
     }

@@ -11,6 +11,7 @@ use super::config::{Network, NeverRefuse};
 use super::filters::Side;
 use super::hook::{Attached, Attachment, Site, refused};
 use super::shared::{Control, Observed, Settings, Tally, knobs_bytes};
+use super::who;
 use tidegate_common::fail::Failure;
 
 static GATE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/gate.bpf.o"));
@@ -18,6 +19,9 @@ static GATE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/gate.bpf.o"));
 const ONLY: [u8; 4] = 0u32.to_ne_bytes();
 /// The program that finds the sessions of QUIC that have ended.
 const SWEEP: &str = "tidegate_sweep";
+
+/// Clients that are read at once.
+const BATCH: u32 = 4096;
 
 /// Silences the loader: its errors come back as errors.
 pub fn quiet() {
@@ -245,6 +249,7 @@ impl Gate {
             ("clients", clients),
             ("unanswered", settings.answer_words.max(1)),
             ("connections", settings.quic_cells.max(1)),
+            ("whose", if settings.who > 0 { who::MOST } else { 1 }),
             ("shares", settings.queue_limit + 1),
         ];
         let program = Program::load("gate", settings, &sizes)?;
@@ -325,6 +330,21 @@ impl Gate {
     pub fn reads_queues(&self) -> Result<bool, Failure> {
         self.program.show(&[0; 64], 1)?;
         Ok(self.program.take_observed()?.seen != 0)
+    }
+
+    /// What became of each client, where the settings ask for it.
+    ///
+    /// # Errors
+    /// The kernel refuses the read.
+    pub fn whose(&self) -> Result<Vec<(who::Key, who::Counts)>, Failure> {
+        let map = self.program.map("whose")?;
+        let all = map.lookup_batch(BATCH, MapFlags::ANY, MapFlags::ANY);
+        let all = all.map_err(|error| refused(self.program.name, error))?;
+        let read = |(key, counts): (Vec<u8>, Vec<u8>)| {
+            let key = who::Key::read_from_bytes(&key).ok()?;
+            Some((key, who::Counts::read_from_bytes(&counts).ok()?))
+        };
+        Ok(all.filter_map(read).collect())
     }
 
     /// Counts the connections of QUIC that have ended.

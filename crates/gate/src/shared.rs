@@ -210,10 +210,14 @@ pub struct Settings {
     pub follow: u32,
     /// Ticks that a visit goes on after each end.
     pub visit: u32,
+    /// A view by client: 0 none, 1 its openers, 2 also the bytes that leave to it, 3 from it.
+    pub who: u32,
+    /// A multiple of eight bytes.
+    pub unused: u32,
 }
 
 const _: () = assert!(
-    size_of::<Settings>() == 120
+    size_of::<Settings>() == 128
         && offset_of!(Settings, ends) == 8
         && offset_of!(Settings, test_clock) == 24
         && offset_of!(Settings, ewma_weight) == 40
@@ -229,6 +233,7 @@ const _: () = assert!(
         && offset_of!(Settings, answers_by_age) == 100
         && offset_of!(Settings, quic_idle_ms) == 104
         && offset_of!(Settings, follow) == 112
+        && offset_of!(Settings, who) == 120
 );
 
 /// Written by the controller at any time.

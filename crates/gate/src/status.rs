@@ -16,6 +16,7 @@ use super::config::{Config, Direction};
 use super::epoch::QueueEpoch;
 use super::orders::Order;
 use super::shared::{Fate, Tally};
+use super::who::Client;
 use tidegate_common::fail::Failure;
 
 /// The state of a gate. Totals are since the gate began, other counts are of the last epoch.
@@ -112,6 +113,9 @@ pub struct Status {
     /// Share of the bytes that pass the interface and not the gate, where that is most; else 0.
     #[serde(default)]
     pub bypassed_share: f64,
+    /// Clients that were refused most, or used most, where the file asks for it (`who`).
+    #[serde(default)]
+    pub clients: Vec<Client>,
     /// Alarm: admitted sessions do not end, so nothing is refused.
     pub alarm: bool,
     /// The present error; empty: none.
@@ -367,6 +371,7 @@ pub fn lines(status: &Status) -> String {
     if let Some((came, lost)) = status.connections {
         text += &format!("  dual queue   {came} connection packets came, {lost} lost\n");
     }
+    text += &super::who::lines(&status.clients);
     if status.log_lost > 0 {
         text += &format!("  log          {} lines could not be written\n", status.log_lost);
     }

@@ -158,6 +158,7 @@ impl Gate {
             made_clsact: false,
             claim: None,
             clock_offset_ns: 0,
+            looked_at: None,
             bypasses: Default::default(),
             troubles: BTreeMap::new(),
             trial: None,

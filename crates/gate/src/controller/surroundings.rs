@@ -8,6 +8,10 @@ use crate::filters::Side;
 use crate::hook::Hook;
 use crate::link::Traffic;
 use crate::shared::Tally;
+use crate::who::{self, Client};
+
+/// How often clients are looked at.
+const LOOK_AT_CLIENTS: std::time::Duration = std::time::Duration::from_secs(2);
 
 impl Controller {
     /// Follows the interface: its name may change, and its MTU, which the shaper must let pass.
@@ -99,6 +103,18 @@ impl Controller {
             observation.epoch(&self.board.borrow(), self.epoch_length, &others);
         }
         Ok(())
+    }
+
+    /// The clients to show, where the file asks for it and it is time to look.
+    pub(super) fn whose(&mut self) -> Result<Option<Vec<Client>>, Failure> {
+        let due = self.looked_at.is_none_or(|at| at.elapsed() >= LOOK_AT_CLIENTS);
+        let Some(placed) = self.placed.as_ref().filter(|_| self.config.file.who && due) else {
+            return Ok(None);
+        };
+        self.looked_at = Some(Instant::now());
+        let bits = (self.config.file.client_ipv4, self.config.file.client_ipv6);
+        let now_ns = placed.gate.kernel_clock()?;
+        Ok(Some(who::shown(&placed.gate.whose()?, bits, now_ns)))
     }
 
     /// Names what decides before the gate on that side, if there is such a thing: a program at tcx,

@@ -167,3 +167,37 @@ fn a_client_opens_its_share_in_a_round() {
     turn(&mut gate, |knobs| (knobs.share, knobs.round) = (3, 2));
     assert_eq!((5..=8).filter(|&port| comes(&gate, &from4(1, port, SYN))).count(), 3);
 }
+
+// A view by client, by hand: of three SYNs of one address a bucket of one token admits the first, and,
+// 2 s later, the third; so it waited from its refusal at 1 ms on. Bytes are of packets to it.
+#[test]
+fn what_became_of_each_client_is_counted() {
+    let settings = Settings { who: 2, client_prefix4: 32, client_prefix6: 64, ..settings() };
+    let Some(mut gate) = gate(settings, 0) else { return };
+    let mut one = Knobs::default();
+    one.allow(1, Time::from_secs(1));
+    gate.turn(&one).expect("the kernel takes them");
+    let mut at = |ms: u64, packet: &[u8]| {
+        let now = |control: &mut tidegate_gate::shared::Control| {
+            control.test_now_ns = ms * 1_000_000;
+        };
+        gate.program.set(now).expect("the kernel takes the time");
+        super::show(&gate, packet)
+    };
+    assert_eq!(at(0, &from4(7, 1, SYN)), PASS);
+    assert_eq!(at(1, &from4(7, 2, SYN)), super::SHOT);
+    assert_eq!(at(2_001, &from4(7, 2, SYN)), PASS);
+    assert_eq!(at(2_002, &from4(8, 1, SYN)), super::SHOT);
+    let packet = to4(7, 1, "ACK");
+    assert_eq!(at(2_003, &packet), PASS);
+    let all = gate.whose().expect("the kernel tells");
+    let shown = tidegate_gate::who::shown(&all, (32, 64), 3_002_000_000);
+    let of = |address: &str| {
+        let found = shown.iter().find(|client| client.address == address);
+        found.unwrap_or_else(|| panic!("{address} is not among {shown:?}")).clone()
+    };
+    let (seven, eight) = (of("192.0.2.7"), of("192.0.2.8"));
+    assert_eq!((seven.came, seven.refused, seven.bytes), (3, 1, packet.len() as u64));
+    assert!((seven.waited_s - 2.0).abs() < 1e-9 && seven.waits_s.is_none());
+    assert_eq!((eight.came, eight.refused, eight.waits_s), (1, 1, Some(1.0)));
+}

@@ -1,0 +1,146 @@
+//! Who was refused, and how long each waited: a view by client, where the file asks for it.
+//!
+//! The program counts the clients of which it heard last, at most [`MOST`] of them. Those that were
+//! refused most, or used most, are shown.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use serde::{Deserialize, Serialize};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+/// Clients that the program counts at most, 72 bytes each in the kernel.
+pub const MOST: u32 = 16_384;
+/// Clients that are shown.
+const SHOWN: usize = 100;
+
+/// Of a client in the kernel's map, `struct who_key`.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct Key {
+    prefix: u64,
+    version: u32,
+    unused: u32,
+}
+
+/// What became of it, `struct who`.
+#[derive(Clone, Copy, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct Counts {
+    came: u64,
+    refused: u64,
+    bytes: u64,
+    waited_ns: u64,
+    since_ns: u64,
+}
+
+const _: () = assert!(size_of::<Key>() == 16 && size_of::<Counts>() == 40);
+
+/// A client as it is shown.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Client {
+    /// Its address, or prefix.
+    pub address: String,
+    /// Openers.
+    pub came: u64,
+    /// Of these, refused; in observe mode those that would have been.
+    pub refused: u64,
+    /// Bytes that left to it, or from it in the direction `up`; zero where the file names no direction.
+    pub bytes: u64,
+    /// Seconds from its first refusals to the admissions after them, in total.
+    pub waited_s: f64,
+    /// Seconds that it has waited now; null: it does not.
+    pub waits_s: Option<f64>,
+}
+
+impl Key {
+    /// The address, of which so many bits name a client.
+    fn address(&self, bits4: u32, bits6: u32) -> String {
+        let (address, bits, all) = if self.version == 6 {
+            let whole = self.prefix.checked_shl(64 - bits6).unwrap_or(0);
+            (IpAddr::V6(Ipv6Addr::from(u128::from(whole) << 64)), bits6, 128)
+        } else {
+            let whole = (self.prefix as u32).checked_shl(32 - bits4).unwrap_or(0);
+            (IpAddr::V4(Ipv4Addr::from(whole)), bits4, 32)
+        };
+        if bits == all { address.to_string() } else { format!("{address}/{bits}") }
+    }
+}
+
+/// The clients that were refused most, then those that used most; `now_ns` is the kernel's clock.
+pub fn shown(all: &[(Key, Counts)], (bits4, bits6): (u32, u32), now_ns: u64) -> Vec<Client> {
+    let mut all: Vec<&(Key, Counts)> = all.iter().collect();
+    let rank = |(_, counts): &(Key, Counts)| (counts.refused, counts.bytes, counts.came);
+    all.sort_by_key(|client| std::cmp::Reverse(rank(client)));
+    all.truncate(SHOWN);
+    let seconds = |ns: u64| ns as f64 / 1e9;
+    let client = |(key, counts): &(Key, Counts)| Client {
+        address: key.address(bits4, bits6),
+        came: counts.came,
+        refused: counts.refused,
+        bytes: counts.bytes,
+        waited_s: seconds(counts.waited_ns),
+        waits_s: (counts.since_ns > 0).then(|| seconds(now_ns.saturating_sub(counts.since_ns))),
+    };
+    all.into_iter().map(client).collect()
+}
+
+/// The first of them as lines for people.
+pub fn lines(clients: &[Client]) -> String {
+    let line = |client: &Client| {
+        let waits = client.waits_s.map_or(String::new(), |s| format!(", waits for {s:.0} s now"));
+        format!(
+            "    {:<24} {} came, {} refused, {:.1} MB, waited {:.1} s{waits}\n",
+            client.address,
+            client.came,
+            client.refused,
+            client.bytes as f64 / 1e6,
+            client.waited_s,
+        )
+    };
+    let most = clients.iter().take(10).map(line).collect::<String>();
+    if most.is_empty() { most } else { format!("  who\n{most}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(prefix: u64, version: u32) -> Key {
+        Key { prefix, version, unused: 0 }
+    }
+
+    // 192.0.2.7 is 0xc0000207; of 24 bits 0xc00002 is left. 2001:db8:0:5::/64.
+    #[test]
+    fn a_client_is_shown_by_its_address_or_prefix() {
+        let four = key(0xc000_0207, 4);
+        assert_eq!(four.address(32, 64), "192.0.2.7");
+        assert_eq!(key(0xc0_0002, 4).address(24, 64), "192.0.2.0/24");
+        assert_eq!(key(0x2001_0db8_0000_0005, 6).address(32, 64), "2001:db8:0:5::/64");
+    }
+
+    // By hand: who was refused most comes first, of two alike the one that used more. 3 s have passed
+    // since the refusal at 2 s, by a clock that is at 5 s.
+    #[test]
+    fn who_was_refused_most_comes_first() {
+        let of = |refused, bytes, since_ns| Counts {
+            came: 9,
+            refused,
+            bytes,
+            since_ns,
+            ..Counts::default()
+        };
+        let mut all = vec![
+            (key(1, 4), of(2, 10, 0)),
+            (key(2, 4), of(7, 10, 2_000_000_000)),
+            (key(3, 4), of(2, 90, 0)),
+        ];
+        let found = shown(&all, (32, 64), 5_000_000_000);
+        let names: Vec<&str> = found.iter().map(|client| client.address.as_str()).collect();
+        assert_eq!(names, ["0.0.0.2", "0.0.0.3", "0.0.0.1"]);
+        assert_eq!((found[0].waits_s, found[1].waits_s), (Some(3.0), None));
+        all.extend((10..500).map(|prefix| (key(prefix, 4), of(0, 0, 0))));
+        assert_eq!(shown(&all, (32, 64), 0).len(), 100);
+        assert_eq!(lines(&found).lines().count(), 4);
+        assert_eq!(lines(&[]), "");
+    }
+}
