@@ -201,8 +201,13 @@ NONE = "law = { law = 'none' }\n"
 def test_who_was_refused_is_said(router):
     router.both(f"mode = 'enforce'\nwho = true\n{BOTH}")
     assert router.up(MANY) <= FEW
-    clients = lambda state: {each["address"]: each for each in state["clients"]}
-    shown = lambda: [clients(each).get(INSIDE) for each in router.states()]
+
+    def clients(state):
+        return {each["address"]: each for each in state["clients"]}
+
+    def shown():
+        return [clients(each).get(INSIDE) for each in router.states()]
+
     router.until(lambda: all(shown()) and shown()[0]["refused"] > 0, "shown")
     down, up = shown()
     assert down["came"] >= MANY
