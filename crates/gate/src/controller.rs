@@ -396,6 +396,7 @@ impl Controller {
             placed.gate.next_generation()?;
         }
         self.look_at_interface()?;
+        self.look_at_clients()?;
         self.write_down(&outcome)?;
         self.observe(outcome.judged)
     }
@@ -432,7 +433,6 @@ impl Controller {
 
     /// Updates the log, the status and the metrics.
     fn write_down(&mut self, outcome: &Outcome) -> Result<(), Failure> {
-        let clients = self.whose()?;
         let Some(placed) = &self.placed else { return Ok(()) };
         let (tally, queue) = (self.past.with(&placed.gate.program.tally()?), outcome.queue);
         let connections =
@@ -485,11 +485,6 @@ impl Controller {
             status.count(&tally);
             (status.connections, status.alarm, status.log_lost) =
                 (connections, outcome.alarm, lost);
-            match clients {
-                Some(clients) => status.clients = clients,
-                None if !config.file.who => status.clients.clear(),
-                None => {}
-            }
             status.map_bytes = placed.gate.program.map_bytes();
         });
         Ok(())

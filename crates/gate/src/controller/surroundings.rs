@@ -8,7 +8,7 @@ use crate::filters::Side;
 use crate::hook::Hook;
 use crate::link::Traffic;
 use crate::shared::Tally;
-use crate::who::{self, Client};
+use crate::who;
 
 /// How often clients are looked at.
 const LOOK_AT_CLIENTS: std::time::Duration = std::time::Duration::from_secs(2);
@@ -105,16 +105,20 @@ impl Controller {
         Ok(())
     }
 
-    /// The clients to show, where the file asks for it and it is time to look.
-    pub(super) fn whose(&mut self) -> Result<Option<Vec<Client>>, Failure> {
+    /// Shows clients in the status, where the file asks for it and it is time to look.
+    pub(super) fn look_at_clients(&mut self) -> Result<(), Failure> {
+        if !self.config.file.who {
+            self.board.send_modify(|status| status.clients.clear());
+            return Ok(());
+        }
         let due = self.looked_at.is_none_or(|at| at.elapsed() >= LOOK_AT_CLIENTS);
-        let Some(placed) = self.placed.as_ref().filter(|_| self.config.file.who && due) else {
-            return Ok(None);
-        };
+        let Some(placed) = self.placed.as_ref().filter(|_| due) else { return Ok(()) };
         self.looked_at = Some(Instant::now());
         let bits = (self.config.file.client_ipv4, self.config.file.client_ipv6);
         let now_ns = placed.gate.kernel_clock()?;
-        Ok(Some(who::shown(&placed.gate.whose()?, bits, now_ns)))
+        let clients = who::shown(&placed.gate.whose()?, bits, now_ns);
+        self.board.send_modify(|status| status.clients = clients);
+        Ok(())
     }
 
     /// Names what decides before the gate on that side, if there is such a thing: a program at tcx,
