@@ -259,6 +259,22 @@ def test_rows_that_a_guess_turns_against_all_seeds_are_named_by_it(key):
     assert missing == []
 
 
+@pytest.mark.parametrize("key", there())
+def test_reasons_stand_in_the_report_or_beyond_it_and_name_few_rows(key):
+    pages = {False: page(key, "REPORT.md"), True: page(key, "beyond.md")}
+    for reason in load(key).deviations().explanations:
+        here, elsewhere = pages[reason.aside], pages[not reason.aside]
+        assert f"- {reason.whole} *Rows:" not in elsewhere
+        applies = any(
+            each["as_taken"] in ("not met", "unresolved")
+            and load(key).deviations().context(f"{key}.{each['id']}").explanation == reason.whole
+            for each in verdicts(key)
+        )
+        assert (f"- {reason.whole} *Rows:" in here) == applies, reason.text
+    for line in "\n".join(pages.values()).splitlines():
+        assert len(re.findall(r"`[\w.]+`", line.partition("*Rows:")[2])) <= 5, line
+
+
 MOVED = ROOT / "docs" / "verdicts.md"
 
 
