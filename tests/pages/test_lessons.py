@@ -43,7 +43,7 @@ CLAIMS = {
         "more['Reno, RED'] == sorted(more['Reno, RED'])",
         "4 < more['Reno, RED'][-1] < 9",
         "more['CUBIC, RED'][-1] > 4",
-        "max(more['BBR, drop-tail'][1:]) < 0.6",
+        "0.6 < min(more['BBR, drop-tail'][1:]) < max(more['BBR, drop-tail'][1:]) < 0.95",
         "max(more['Reno, FQ-CoDel']) < 1.4",
     },
     "incast": {
