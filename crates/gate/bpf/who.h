@@ -51,7 +51,7 @@ static __noinline void note_who(struct __sk_buff *skb, const struct seen *seen, 
 				const struct control *control)
 {
 	struct who *who;
-	__u64 now;
+	__u64 now, since;
 
 	if (!settings.who)
 		return;
@@ -65,8 +65,10 @@ static __noinline void note_who(struct __sk_buff *skb, const struct seen *seen, 
 		if (!who->since_ns)
 			who->since_ns = now ?: 1;
 	} else if (who->since_ns) {
-		__sync_fetch_and_add(&who->waited_ns, now - who->since_ns);
-		who->since_ns = 0;
+		/* of two admissions at once one counts; another processor may have read the clock later */
+		since = __sync_lock_test_and_set(&who->since_ns, 0);
+		if (since && now > since)
+			__sync_fetch_and_add(&who->waited_ns, now - since);
 	}
 }
 

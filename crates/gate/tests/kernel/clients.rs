@@ -201,3 +201,30 @@ fn what_became_of_each_client_is_counted() {
     assert!((seven.waited_s - 2.0).abs() < 1e-9 && seven.waits_s.is_none());
     assert_eq!((eight.came, eight.refused, eight.waits_s), (1, 1, Some(1.0)));
 }
+
+// Two processors read the clock one after the other: an admission may be of an instant before the refusal
+// that was noted. By hand: nothing was waited for, and the wait is over.
+#[test]
+fn a_wait_that_ends_before_it_began_counts_nothing() {
+    let settings = Settings { who: 1, client_prefix4: 32, client_prefix6: 64, ..settings() };
+    let Some(mut gate) = gate(settings, 0) else { return };
+    for (ms, refuses, client, wanted) in
+        [(0, true, 7, PASS), (3, true, 8, super::SHOT), (2, false, 8, PASS)]
+    {
+        let mut knobs = Knobs::default();
+        if refuses {
+            knobs.allow(1, Time::from_secs(1));
+        }
+        gate.turn(&knobs).expect("the kernel takes them");
+        let now = |control: &mut tidegate_gate::shared::Control| {
+            control.test_now_ns = ms * 1_000_000;
+        };
+        gate.program.set(now).expect("the kernel takes the time");
+        assert_eq!(super::show(&gate, &from4(client, 1, SYN)), wanted, "at {ms} ms");
+    }
+    let all = gate.whose().expect("the kernel tells");
+    let shown = tidegate_gate::who::shown(&all, (32, 64), 3_002_000_000);
+    let eight = shown.iter().find(|client| client.refused > 0).expect("it was refused");
+    assert_eq!((eight.came, eight.refused), (2, 1));
+    assert_eq!((eight.waited_s, eight.waits_s), (0.0, None));
+}
