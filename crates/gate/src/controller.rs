@@ -351,6 +351,9 @@ impl Controller {
         self.report(Concern::Interface, trouble);
         let attached = self.placed.is_some();
         self.board.send_if_modified(|status| {
+            if !attached {
+                status.clients.clear();
+            }
             std::mem::replace(&mut status.attached, attached) != attached
         });
         good
@@ -396,9 +399,10 @@ impl Controller {
             placed.gate.next_generation()?;
         }
         self.look_at_interface()?;
-        self.look_at_clients()?;
         self.write_down(&outcome)?;
-        self.observe(outcome.judged)
+        self.observe(outcome.judged)?;
+        // last: without this view the epoch is in log, status and metrics all the same
+        self.look_at_clients()
     }
 
     /// The counts of the program, and what the queue did in the epoch; zero without an interface.
