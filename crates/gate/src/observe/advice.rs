@@ -14,6 +14,8 @@ struct Advice {
     keys: String,
     /// Why, in one sentence.
     reason: String,
+    /// In how many epochs the link was full there.
+    full: u64,
 }
 
 /// A law that refuses nobody while no packet waits.
@@ -28,9 +30,11 @@ impl Observation {
         let elsewhere = if self.plan.direction.is_none() { self.elsewhere() } else { None };
         let mut advice = elsewhere.unwrap_or_else(|| {
             let (keys, reason) = self.here();
-            Advice { interface: self.interface.clone(), keys, reason: reason.to_owned() }
+            let (interface, full) = (self.interface.clone(), self.full);
+            Advice { interface, keys, reason: reason.to_owned(), full }
         });
-        if self.plan.one_way {
+        // nothing comes back by this interface, which says nothing of another
+        if self.plan.one_way && advice.interface == self.interface {
             advice.keys += "ends_of = \"sender\"\n";
         }
         advice
@@ -46,6 +50,7 @@ impl Observation {
                     "the queue of {name} was full, and not that of {}; this is the largest rate that left by {name} meanwhile",
                     self.interface
                 ),
+                full: beside.full,
             });
         }
         if !self.load_comes_in() || self.full > 0 {
@@ -56,7 +61,8 @@ impl Observation {
             "more comes in by {outer} than leaves, so {outer} is not full in this direction: `tidegated gate observe --down {inner} --up {outer}` observes the interface towards the users too; --down-rate is the rate of the link for downloads",
             outer = self.interface,
         );
-        Some(Advice { interface: self.interface.clone(), keys: RELIEF.to_owned(), reason })
+        let (interface, keys) = (self.interface.clone(), RELIEF.to_owned());
+        Some(Advice { interface, keys, reason, full: self.full })
     }
 
     /// For what leaves here.
@@ -86,7 +92,7 @@ impl Observation {
 /// The suggestions, a line for each direction.
 pub fn suggestions(seen: &[Observation]) -> String {
     let line = |seen: &Observation| {
-        let Advice { interface, keys, reason } = seen.advice();
+        let Advice { interface, keys, reason, .. } = seen.advice();
         format!("suggested: at {interface}: {} ({reason})\n", keys.trim().replace('\n', ", "))
     };
     seen.iter().map(line).collect()
@@ -103,7 +109,7 @@ pub fn file(seen: &[Observation]) -> String {
          never_refuse = { networks = [], ports = [] }\n"
         .to_owned();
     for one in seen {
-        let Advice { interface, keys, reason } = one.advice();
+        let Advice { interface, keys, reason, full } = one.advice();
         let table = match one.plan.direction {
             Some(Direction::Down) => "\n# to the users: the inner interface\n[down]",
             Some(Direction::Up) => "\n# from the users: the outer interface\n[up]",
@@ -115,7 +121,7 @@ pub fn file(seen: &[Observation]) -> String {
             "{table}\n# {} openers were seen, the link was full {:.0} % of the time\n\
              interface = \"{interface}\"\n# {reason}\n{keys}",
             one.openers,
-            Observation::percent(one.full, one.epochs),
+            Observation::percent(full, one.epochs),
         );
     }
     text

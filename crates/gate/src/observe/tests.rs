@@ -87,7 +87,11 @@ fn the_interface_whose_queue_is_full_is_named() {
             text.contains("congested lan0: full 50 % of the time; at most 9.6Mbit/s"),
             "{text}"
         );
+        // what is said of lan0 is of lan0: its share, and not that nothing comes back by wan0
+        seen.plan.one_way = true;
         let written = file(std::slice::from_ref(&seen));
+        assert!(written.contains("the link was full 50 % of the time"), "{written}");
+        assert!(!written.contains("ends_of"), "{written}");
         let config = Config::parse(&written, "gate.toml").expect("a valid file").remove(0);
         assert_eq!(config.file.interface, "lan0");
         assert_eq!((config.capacity, config.shape), (Some(Rate::from_bps(9_600_000)), None));
