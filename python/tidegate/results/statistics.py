@@ -130,10 +130,6 @@ def class_statistics(flows: Mapping[str, Any], window: Window) -> dict[str, Any]
     never_in, unfinished = np.isnan(admitted), np.isnan(closed) & np.isnan(gave_up)
     sizes = np.asarray(flows["size_bytes"], dtype=float)[in_closed]
     sizes = known(sizes)  # a flow without end that was stopped has none
-    fct, fct_admitted = known(flows["fct_s"][in_closed]), known(flows["fct_admitted_s"][in_closed])
-    # connections of pages have no time of completion
-    fct_opened = (closed - reached)[in_closed & ~np.isnan(flows["fct_s"])]
-    wait = (reached - start)[in_admitted]
     sent, again = int(np.sum(flows["sent_packets"])), int(np.sum(flows["retransmitted_packets"]))
     counts = [int(np.sum(each)) for each in (in_arrived, in_admitted, in_closed, in_gave_up)]
     arrived = counts[0]
@@ -150,13 +146,7 @@ def class_statistics(flows: Mapping[str, Any], window: Window) -> dict[str, Any]
         "never_admitted_share": share(int(np.sum(in_arrived & never_in)), arrived),
         "unfinished_share": share(int(np.sum(in_arrived & ~never_in & np.isnan(closed))), arrived),
         "completed_share": share(int(np.sum(in_arrived & ~np.isnan(closed))), arrived),
-        **_spread("wait", wait),
-        "fct_mean_s": mean(fct),
-        **_spread("fct", fct),
-        "fct_admitted_mean_s": mean(fct_admitted),
-        **_spread("fct_admitted", fct_admitted),
-        "fct_opened_mean_s": mean(fct_opened),
-        **_spread("fct_opened", fct_opened),
+        **_times(flows, in_admitted, in_closed),
         "goodput_mean_bps": mean(known(flows["goodput_bps"][in_closed])),
         "size_mean_bytes": mean(sizes),
         "share_le_10kB": share(int(np.sum(sizes <= SMALL_BYTES)), sizes.size),
@@ -167,6 +157,23 @@ def class_statistics(flows: Mapping[str, Any], window: Window) -> dict[str, Any]
         "open_mean": time_average(admitted, np.fmin(closed, gave_up), window),
         **long_flows(flows, window),
     }
+
+
+def _times(
+    flows: Mapping[str, Any], admitted: NDArray[np.bool_], closed: NDArray[np.bool_]
+) -> dict[str, float | None]:
+    """Return how long flows admitted in the window waited, and those closed in it took."""
+    reached = flows["reached_s"]
+    found: dict[str, float | None] = _spread("wait", (reached - flows["start_s"])[admitted])
+    taken = {
+        "fct": known(flows["fct_s"][closed]),
+        "fct_admitted": known(flows["fct_admitted_s"][closed]),
+        # connections of pages have no time of completion
+        "fct_opened": (flows["closed_s"] - reached)[closed & ~np.isnan(flows["fct_s"])],
+    }
+    for name, times in taken.items():
+        found |= {f"{name}_mean_s": mean(times), **_spread(name, times)}
+    return found
 
 
 def _spread(name: str, values: Floats) -> dict[str, float | None]:
