@@ -10,6 +10,7 @@ import json
 import os
 import queue
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -284,6 +285,25 @@ def test_a_run_moves_and_can_be_stopped(page):
     rows = page.value("tidegate.lab.engines[0].ask({ do: 'table', name: 'flows' })")
     assert max(rows["start_s"]) <= now
     assert len(rows["start_s"]) == pytest.approx(20 * now, rel=0.5)
+
+
+@in_browser
+@pytest.mark.parametrize("duration", ["0.1s", "0.3s", "2.4s"])
+def test_a_run_ends_whose_marks_are_no_whole_picoseconds(page, duration):
+    """Binary fractions of these durations lie above the picosecond that the clock stands at."""
+    write(page, SHORT.replace('"3s"', f'"{duration}"'))
+    page.value("void tidegate.lab.start()")
+    page.wait("tidegate.lab.summaries", 30)
+    assert page.value("tidegate.lab.runs[0].now") == float(duration[:-1])
+
+
+@in_browser
+def test_a_seed_of_a_link_is_no_command_of_the_shell(page, address):
+    """Whoever copies the command gets the seed as one word, whatever it holds."""
+    given = {"text": SHORT, "seed": "1; touch 'here'"}
+    opened(page, f"{address}#{play.fragment(given)}")
+    command = page.value("tidegate.lab.command.textContent").replace("\\\n", " ")
+    assert shlex.split(command) == ["tidegate", "run", "scenario.toml", "--seed", given["seed"]]
 
 
 @in_browser

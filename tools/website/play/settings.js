@@ -126,7 +126,7 @@
   // The command that runs the same on a machine.
   tidegate.command = (file, seed, settings) => [
     `tidegate run ${quoted(file)}`,
-    ...(seed === "1" ? [] : [`--seed ${seed}`]),
+    ...(seed === "1" ? [] : [`--seed ${quoted(seed)}`]),
     ...settings.map(([name, value]) => `--set ${quoted(`${name}=${value}`)}`),
   ].join(" \\\n    ");
 })();

@@ -35,6 +35,9 @@ const post = () => {
   current.posted = performance.now();
 };
 
+// The simulator rounds times to picoseconds.
+const reached = (at_s, time_s) => at_s >= time_s - 1e-9;
+
 // How far the run may come by now: to the next mark of the pictures, and no further than its pace.
 const bound = () => {
   const next = current.duration * (current.mark + 1) / MARKS;
@@ -43,22 +46,23 @@ const bound = () => {
 
 const slice = () => {
   if (!current) return;
+  const { run } = current;
   const from = performance.now();
   try {
     do {
       const until = bound();
       const at = module.ask({ do: "advance", until_s: until, events: EVENTS });
       current.now = at.now_s;
-      if (at.done || at.now_s >= current.duration * (current.mark + 1) / MARKS) { see(); current.mark += 1; }
+      if (at.done || reached(at.now_s, current.duration * (current.mark + 1) / MARKS)) { see(); current.mark += 1; }
       if (at.done) { current.spent += performance.now() - from; finish(false); return; }
       // ahead of its pace: wait for real time
-      if (current.pace && at.now_s >= until && performance.now() - from < SLICE_MS) break;
+      if (current.pace && reached(at.now_s, until) && performance.now() - from < SLICE_MS) break;
     } while (performance.now() - from < SLICE_MS);
     current.spent += performance.now() - from;
     if (performance.now() - current.posted >= POST_MS) post();
     later(current.pace && performance.now() - from < SLICE_MS ? 8 : 0);
   } catch (fault) {
-    told({ do: "ended", run: current.run, refused: { error: fault.message }, broken: true });
+    told({ do: "ended", run, refused: { error: fault.message }, broken: true });
     current = null;
   }
 };
@@ -84,11 +88,16 @@ const HANDLERS = {
 };
 
 onmessage = async ({ data }) => {
+  const run = data.run ?? current?.run;
   try {
     const answer = await HANDLERS[data.do](data);
     if (data.id !== undefined) told({ do: "answer", id: data.id, answer });
   } catch (fault) {
-    if (data.id === undefined) throw fault;
+    if (data.id === undefined) {
+      told({ do: "ended", run, refused: { error: fault.message }, broken: true });
+      current = null;
+      return;
+    }
     told({ do: "answer", id: data.id, answer: { error: fault.message } });
   }
 };
