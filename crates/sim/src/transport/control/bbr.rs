@@ -152,7 +152,7 @@ impl Bbr {
     /// that batch comes on top.
     fn at_departure(&self, now: Time, flight: u32) -> f64 {
         let batch = if self.pacing_gain() > 1.0 { self.quantum() } else { 0.0 };
-        let wait = (self.sent + self.gap.unwrap_or(Time::ZERO)).saturating_sub(now);
+        let wait = self.sent.saturating_add(self.gap.unwrap_or(Time::ZERO)).saturating_sub(now);
         let delivered = (self.bandwidth.get() * wait.secs()) as u32;
         (f64::from(flight) + batch - f64::from(delivered)).max(0.0)
     }

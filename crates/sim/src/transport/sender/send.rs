@@ -258,7 +258,7 @@ impl<C: Control + Payloads> Sender<C> {
         if self.paces_as_linux(ctx) {
             let late = now.saturating_sub(self.pace_from);
             let gap = self.control.gap().map_or(Time::ZERO, |gap| gap - late.min(gap / 2));
-            self.pace_from = now.max(self.pace_from) + gap;
+            self.pace_from = now.max(self.pace_from).saturating_add(gap);
         } else if let Some(gap) = self.control.gap() {
             self.pace_from = now.max(self.pace_from.saturating_add(gap));
         }
