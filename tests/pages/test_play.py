@@ -374,13 +374,6 @@ def test_the_link_holds_the_whole_experiment(page, address):
 
 
 @in_browser
-def test_a_link_that_was_cut_says_so(page, address):
-    whole = play.fragment({"text": SHORT})
-    opened(page, f"{address}#{whole[: len(whole) // 2]}")
-    assert page.value("!document.getElementById('broken').hidden")
-
-
-@in_browser
 def test_a_file_of_ones_own_is_read_in_the_page(page, tmp_path):
     """A capture under another name than any that the page has, as `flows` of a scenario."""
     own = tmp_path / "own.pcap"
@@ -389,12 +382,99 @@ def test_a_file_of_ones_own_is_read_in_the_page(page, tmp_path):
     text = text.replace("captures/narrow-link.pcap", "own.pcap")
     write(page, text)
     assert "own.pcap" in page.value("document.querySelector('.lab-problem').textContent")
-    found = page.call("Runtime.evaluate", expression="tidegate.lab.files")["result"]
-    page.call("DOM.setFileInputFiles", files=[str(own)], objectId=found["objectId"])
+    chosen_file(page, own)
     page.wait("!tidegate.lab.run.disabled")
     page.value("tidegate.lab.start()")
     run = tidegate.run(SCENARIOS / "captured-traffic.toml", seed=1)
     assert page.value("tidegate.lab.hashes") == [run.summary["result_hash"]]
+
+
+def chosen_file(page, path):
+    found = page.call("Runtime.evaluate", expression="tidegate.lab.files")["result"]
+    page.call("DOM.setFileInputFiles", files=[str(path)], objectId=found["objectId"])
+
+
+@in_browser
+def test_why_a_file_is_refused_stays_on_the_page(page, tmp_path):
+    (tmp_path / "own.parquet").write_bytes(b"PAR1")
+    chosen_file(page, tmp_path / "own.parquet")
+    time.sleep(1.0)
+    assert "own.parquet is a Parquet file" in page.value("tidegate.lab.problems.textContent")
+
+
+@in_browser
+def test_another_scenario_stops_the_run_and_has_its_own_results(page):
+    """The run button waits for the end of a run, whatever is edited meanwhile."""
+    write(page, LONG)
+    page.value("void tidegate.lab.start()")
+    page.wait("tidegate.lab.runs[0]?.seen.length > 3")
+    write(page, LONG.replace("5Mbit", "6Mbit"))
+    assert page.value("tidegate.lab.run.disabled")
+    page.value(f"tidegate.lab.open({json.dumps({'text': SHORT})})")
+    page.wait("!tidegate.lab.run.disabled", 30)
+    assert page.value("[tidegate.lab.runs.length, tidegate.lab.hashes]") == [0, None]
+    page.value("tidegate.lab.start()")
+    expected = tidegate.run(SHORT, seed=1).summary["result_hash"]
+    assert page.value("tidegate.lab.hashes") == [expected]
+
+
+@in_browser
+def test_after_a_break_there_is_another_engine_with_the_same_files(page):
+    """A message that no handler knows breaks as a panic does: in a run, and in a question."""
+    write(page, LONG)
+    page.value("tidegate.lab.engines[0].file('own.csv', new TextEncoder().encode('start_s'))")
+    page.value("void tidegate.lab.start()")
+    page.wait("tidegate.lab.runs[0]?.seen.length > 3")
+    page.value("tidegate.lab.engines[0].worker.postMessage({ do: 'nothing' })")
+    page.wait("!tidegate.lab.going", 30)
+    assert "not a function" in status(page)
+    for _ in range(2):
+        page.value(
+            "(async () => { const [engine] = tidegate.lab.engines; await engine.loaded;"
+            " return new Promise((told) => { engine.waiting.set(-1, told);"
+            " engine.worker.postMessage({ do: 'no', id: -1 }); }); })()"
+        )
+    text = SHORT.replace('poisson = "20/s"', 'file = "own.csv"')
+    request = json.dumps({"do": "check", "document": {"text": text}})
+    assert "missing" not in page.value(f"tidegate.lab.engines[0].ask({request})")
+    write(page, SHORT)
+    page.value("tidegate.lab.start()")
+    assert page.value("tidegate.lab.hashes.length") == 1
+
+
+@in_browser
+def test_a_browser_that_is_too_old_is_told_so(page):
+    page.value("window.DecompressionStream = undefined")
+    asked = "new tidegate.Engine().ask({ do: 'schema' })"
+    assert page.value(asked)["error"].startswith("This browser is too old")
+
+
+@in_browser
+@pytest.mark.parametrize("more", [None, {"steps": None}, {"steps": {"a": "b"}}, {"seed": 1}])
+def test_a_link_that_was_cut_or_has_other_types_says_so(page, address, more):
+    whole = play.fragment({"text": SHORT} | (more or {}))
+    opened(page, f"{address}#{whole if more else whole[: len(whole) // 2]}")
+    assert page.value("!document.getElementById('broken').hidden")
+
+
+@in_browser
+def test_a_control_of_a_link_that_is_not_there_is_named(page, address):
+    opened(page, f"{address}#{play.fragment({'text': SHORT, 'first': 'queue:nonsense'})}")
+    assert "queue:nonsense" in page.value("tidegate.lab.problems.textContent")
+
+
+@in_browser
+def test_a_scenario_that_cannot_run_in_place_leads_to_the_page(browser, tmp_path):
+    shutil.copyfile(ROOT / "tools" / "website" / "static" / "run-here.js", tmp_path / "run-here.js")
+    (tmp_path / "index.html").write_text(
+        '<script src="run-here.js"></script><p class="run-here"><a href="play/#1x">Run</a></p>'
+    )
+    browser.open((tmp_path / "index.html").as_uri())
+    browser.value("document.querySelector('a').click()")
+    browser.wait("document.querySelector('section a') !== null", 30)
+    assert "could not load" in browser.value("document.body.textContent")
+    assert browser.value("document.querySelector('section a').href").endswith("play/#1x")
+    browser.said.clear()  # what could not be loaded
 
 
 def suggested(page, before):

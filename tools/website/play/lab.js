@@ -19,7 +19,10 @@
     // `given`: `text`, and what the link of an experiment has besides; `plain`: the text is folded.
     constructor(place, given, plain = false) {
       this.schema = tidegate.data.schema;
-      this.engines = [new tidegate.Engine()];
+      this.own = new Map();
+      this.engines = [new tidegate.Engine(this.own)];
+      this.heard = new Map();
+      this.absent = [];
       this.steps = new Map();
       this.editor = new tidegate.Editor(this.schema, () => this.#soon());
       this.#build(place, plain);
@@ -37,9 +40,10 @@
       this.problems = element("div", { className: "lab-problems" });
       this.files = element("input", { type: "file", multiple: true, onchange: () => this.#files() });
       const files = labelled("Files that the scenario names (they stay on this machine)", this.files);
-      this.first = element("select", { onchange: () => this.#soon() });
-      this.second = element("select", { onchange: () => this.#soon() });
-      this.port = element("select", { onchange: () => this.#soon() });
+      const chosen = () => { this.absent = []; this.#soon(); };
+      this.first = element("select", { onchange: chosen });
+      this.second = element("select", { onchange: chosen });
+      this.port = element("select", { onchange: chosen });
       this.seed = element("input", { inputMode: "numeric", value: "1", onchange: () => this.#soon() });
       this.pace = element("select", { onchange: () => this.#remember() }, ...PACES.map(([value, words]) => element("option", { value, textContent: words })));
       this.sliders = element("fieldset", { className: "lab-sliders" });
@@ -71,12 +75,15 @@
 
     // Shows an experiment: its text and what is changed of it.
     async open({ text, steps = {}, first = "", second = null, port = "", seed = "1", pace = "" }) {
+      if (this.going) this.engines.forEach((engine) => engine.stop());
       this.editor.text = text;
       this.steps = new Map(Object.entries(steps));
       this.wanted = { first, second, port };
       this.seed.value = seed;
       this.pace.value = pace;
+      this.absent = [];
       this.runs = [];
+      this.hashes = this.summaries = null;
       this.#show();
       this.table.replaceChildren();
       await this.#check();
@@ -140,9 +147,11 @@
       } else if (check.error && !check.problems) {
         this.problems.append(element("p", { className: "lab-problem", textContent: check.error }));
       }
-      for (const warning of check.warnings || []) this.problems.append(element("p", { className: "lab-warning", textContent: warning }));
+      const said = [...[...this.heard.values()].flat(), ...this.absent, ...(check.warnings || [])];
+      for (const warning of said) this.problems.append(element("p", { className: "lab-warning", textContent: warning }));
       this.editor.mark(faulty);
-      this.run.disabled = Boolean(check.error) || !check.fits;
+      this.runnable = !check.error && check.fits;
+      this.#going(this.going);
       this.#command();
       if (check.error) { this.#say("The scenario cannot run as it is: see what is wrong with it."); return; }
       const flows = check.flows.reduce((sum, [, count]) => sum + count, 0);
@@ -152,6 +161,13 @@
         return;
       }
       this.#say(`${about}. At most ${size(check.memory_bytes)} of memory.`);
+    }
+
+    // A run begins or ends: there is one at a time.
+    #going(on) {
+      this.going = Boolean(on);
+      this.run.disabled = this.going || !this.runnable;
+      this.stop.disabled = !this.going;
     }
 
     #say(words) { if (this.status.textContent !== words) this.status.textContent = words; }
@@ -180,6 +196,7 @@
     async #controls(check) {
       const ports = check.ports.filter((port) => !port.access).map((port) => port.name);
       const wanted = this.wanted || { first: this.first.value, second: this.second.value, port: this.port.value };
+      const linked = this.wanted;
       this.wanted = null;
       const port = ports.includes(wanted.port) ? wanted.port : tidegate.defaultPort(check) || ports[0] || null;
       const asked = tidegate.controls(this.schema, check, port);
@@ -198,6 +215,10 @@
       this.port.parentElement.hidden = ports.length < 2;
       this.first.value = there(wanted.first) ? wanted.first : "";
       this.second.value = there(wanted.second) ? wanted.second : "-";
+      for (const id of linked ? [wanted.first, wanted.second] : []) {
+        if (id && id !== "-" && !there(id)) this.absent.push(`The link names ${id}, a control that this scenario cannot run with or that is not there.`);
+      }
+      if (linked && wanted.port && port !== wanted.port) this.absent.push(`The link names ${wanted.port}, a port that this scenario does not have.`);
     }
 
     #chosen(menu) { return (this.controls || []).find(({ id }) => id === menu.value) || { label: "", settings: [] }; }
@@ -221,9 +242,9 @@
         const content = new Uint8Array(await file.arrayBuffer());
         const called = names.filter((name) => name === file.name || name.endsWith(`/${file.name}`));
         for (const name of new Set([file.name, ...called])) {
-          for (const engine of [...this.engines, this.#other()]) {
+          for (const engine of this.engines) {
             const answer = await engine.file(name, content);
-            if (answer.error) this.#say(answer.error);
+            this.heard.set(name, answer.error ? [answer.error] : answer.notes || []);
           }
         }
       }
@@ -232,38 +253,43 @@
 
     // The worker of the second run: it is made when it is needed first.
     #other() {
-      if (!this.engines[1]) this.engines[1] = new tidegate.Engine();
+      if (!this.engines[1]) this.engines[1] = new tidegate.Engine(this.own);
       return this.engines[1];
     }
 
     // Runs the first control and, if one is chosen, the other beside it, on the same flows.
     async start() {
+      if (this.going) return;
+      const before = this.runs;
+      this.#going(true);
       await this.#check();
-      if (this.run.disabled) return;
+      if (!this.runnable || before !== this.runs) { this.#going(false); return; }
       const menus = [this.first, ...(this.second.value === "-" ? [] : [this.second])];
       const pace = Number(this.pace.value) || null;
       const begun = performance.now();
       this.duration = this.checked.duration_s;
       this.ports = this.checked.ports.map((port) => port.name);
       this.shown = this.ports.indexOf(this.port.value);
-      this.runs = menus.map((menu) => ({ label: this.#chosen(menu).label, seen: [], now: 0, spent: 0, memory: 0 }));
-      this.run.disabled = true;
-      this.stop.disabled = false;
+      const runs = this.runs = menus.map((menu) => ({ label: this.#chosen(menu).label, seen: [], now: 0, spent: 0, memory: 0 }));
+      this.hashes = this.summaries = null;
+      const within = { warmup_s: this.checked.warmup_s, port: this.port.value };
       this.table.replaceChildren();
       this.#say("The simulation runs.");
       const ended = await Promise.all(menus.map((menu, number) => {
         const engine = number ? this.#other() : this.engines[0];
         const settings = [...this.#sliding(), ...this.#chosen(menu).settings];
-        return engine.start(this.#document(settings), this.seed.value, pace, (news) => this.#seen(number, news));
+        return engine.start(this.#document(settings), this.seed.value, pace, (news) => this.#seen(runs, number, news));
       }));
-      this.stop.disabled = true;
-      this.run.disabled = false;
+      this.#going(false);
+      // another scenario may have been opened meanwhile
+      if (runs !== this.runs) return;
       this.took = performance.now() - begun;
-      await this.#ended(ended);
+      await this.#ended(ended, runs, within);
     }
 
-    #seen(number, { seen, now, spent, memory }) {
-      const run = this.runs[number];
+    #seen(runs, number, { seen, now, spent, memory }) {
+      if (runs !== this.runs) return;
+      const run = runs[number];
       run.seen.push(...seen);
       Object.assign(run, { now, spent, memory });
       if (!this.firstPicture) this.firstPicture = performance.now();
@@ -283,28 +309,35 @@
         ? `About ${left > 90 ? `${Math.round(left / 60)} minutes` : `${Math.round(left)} s`} more. A machine is faster: see the command below.` : "";
     }
 
-    async #ended(ended) {
+    async #ended(ended, runs, within) {
       this.#show();
       for (const picture of Object.values(this.pictures)) picture.describe();
       const refused = ended.find((each) => each.refused);
       if (refused) {
         this.#say(refused.refused.error);
-        if (ended.some((each) => each.broken)) { this.engines.forEach((engine) => engine.end()); this.engines = [new tidegate.Engine()]; }
         return;
       }
+      const failed = ended.find(({ result }) => result.error);
+      if (failed) { this.#say(failed.result.error); return; }
       const stopped = ended.some((each) => each.stopped);
       const speeds = ended.map(({ result, spent }) => `${Math.round(result.now_s / Math.max(spent / 1000, 1e-3)).toLocaleString("en")} times real time`);
       this.#say(`${stopped ? "Stopped" : "Done"} at ${Number(Math.min(...ended.map((each) => each.result.now_s)).toPrecision(6))} s, ${speeds.join(" and ")}.`);
       this.hashes = ended.map(({ result }) => result.result_hash);
-      await this.#tables(ended);
+      await this.#tables(ended, runs, within);
     }
 
-    async #tables(ended) {
+    async #tables(ended, runs, { warmup_s, port }) {
       const summaries = await Promise.all(ended.map(async ({ result }, number) => {
         const tables = {};
-        for (const name of tidegate.SUMMARISED) tables[name] = await this.engines[number].ask({ do: "table", name });
-        return tidegate.summary(tables, [this.checked.warmup_s, result.now_s], this.port.value);
+        for (const name of tidegate.SUMMARISED) {
+          tables[name] = await this.engines[number].ask({ do: "table", name });
+          if (tables[name].error) return tables[name];
+        }
+        return tidegate.summary(tables, [warmup_s, result.now_s], port);
       }));
+      if (runs !== this.runs) return;
+      const without = summaries.find((each) => each.error);
+      if (without) { this.#say(`The tables of the run cannot be read: ${without.error}`); return; }
       this.summaries = summaries;
       const head = element("tr", {}, ...["of", "measure", ...this.runs.map((run) => run.label)].map((words) => element("th", { scope: "col", textContent: words })));
       const rows = tidegate.summaryRows(summaries).map(({ of, words, values }) => element("tr", {},
@@ -320,6 +353,8 @@
       const which = element("select", {}, ...names.map((name) => element("option", { value: name, textContent: `${name}: ${tables[name].toLocaleString("en")} rows` })));
       const save = (form) => button(form.toUpperCase(), { ariaLabel: `Save the table as ${form.toUpperCase()}`, onclick: async () => {
         const text = await this.engines[number].text({ do: "table", name: which.value, form });
+        const refused = text.error || (text.startsWith('{"error"') && JSON.parse(text).error);
+        if (refused) { this.#say(refused); return; }
         const place = URL.createObjectURL(new Blob([text], { type: form === "csv" ? "text/csv" : "application/json" }));
         element("a", { href: place, download: `${which.value}.${form}` }).click();
         setTimeout(() => URL.revokeObjectURL(place), 1000);

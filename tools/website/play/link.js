@@ -14,6 +14,14 @@
   const bytesOf = (text) =>
     Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (letter) => letter.charCodeAt(0));
 
+  const WORDS = ["first", "second", "port", "seed", "pace"];
+  // Whether it is what `toFragment` is given: a link may have been written by anybody.
+  const isExperiment = (found) => {
+    const { text, steps = {} } = found;
+    return typeof text === "string" && WORDS.every((name) => typeof (found[name] ?? "") === "string" && found[name] !== null)
+      && typeof steps === "object" && steps !== null && Object.values(steps).every(Number.isFinite);
+  };
+
   tidegate.toFragment = async (experiment) => {
     const bytes = new TextEncoder().encode(JSON.stringify(experiment));
     return VERSION + letters(await through(bytes, new CompressionStream("deflate-raw")));
@@ -26,7 +34,7 @@
     try {
       const bytes = await through(bytesOf(text.slice(VERSION.length)), new DecompressionStream("deflate-raw"));
       const found = JSON.parse(new TextDecoder().decode(bytes));
-      return typeof found.text === "string" ? found : null;
+      return isExperiment(found) ? found : null;
     } catch {
       return null;
     }

@@ -3,6 +3,7 @@
 (() => {
   const { data, Lab } = window.tidegate;
   const menu = document.getElementById("gallery");
+  const broken = document.getElementById("broken");
   const words = document.getElementById("about");
   for (const { title } of data.gallery) menu.append(Object.assign(document.createElement("option"), { textContent: title }));
   const START = { slug: "cubic-and-bbr", second: "variant:fq-codel" };
@@ -33,11 +34,10 @@
     addEventListener("hashchange", async () => {
       if (location.hash === known) return;
       const found = await tidegate.fromFragment(location.hash);
+      broken.hidden = Boolean(found);
       if (found) await lab.open(found);
     });
-    if (location.hash && location.hash.length > 1 && !linked) {
-      document.getElementById("broken").hidden = false;
-    }
+    broken.hidden = location.hash.length < 2 || Boolean(linked);
     await lab.ready;
     document.body.dataset.ready = "yes";
   };

@@ -78,7 +78,11 @@ const finish = (stopped) => {
 const HANDLERS = {
   load: async ({ bytes, files }) => {
     module = await tidegateModule(bytes);
-    for (const [name, content] of files) module.file(name, content);
+    for (const [name, content] of files) {
+      const answer = module.file(name, content);
+      if (answer.error) return answer;
+    }
+    return {};
   },
   file: ({ name, content }) => module.file(name, content),
   ask: ({ request }) => module.ask(request),
@@ -98,6 +102,6 @@ onmessage = async ({ data }) => {
       current = null;
       return;
     }
-    told({ do: "answer", id: data.id, answer: { error: fault.message } });
+    told({ do: "answer", id: data.id, answer: { error: fault.message, broken: true } });
   }
 };

@@ -22,6 +22,15 @@
     place.setAttribute("aria-label", `${link.textContent} (${placed})`);
     link.closest(".run-here").replaceWith(place);
     document.head.append(Object.assign(document.createElement("link"), { rel: "stylesheet", href: `${base}play/lab.css` }));
+    try {
+      await laboratory(place, link);
+    } catch (fault) {
+      const page = Object.assign(document.createElement("a"), { href: link.href, textContent: "the page that runs scenarios" });
+      place.replaceChildren(`The scenario does not run here (${fault.message}). It may run on `, page, ".");
+    }
+  };
+
+  const laboratory = async (place, link) => {
     await load();
     const experiment = await window.tidegate.fromFragment(new URL(link.href).hash);
     const lab = new window.tidegate.Lab(place, experiment, true);
