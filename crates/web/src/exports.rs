@@ -19,6 +19,10 @@ thread_local! {
 /// Makes room for so many bytes, and returns where they go.
 #[unsafe(no_mangle)]
 pub extern "C" fn room(bytes: usize) -> *mut u8 {
+    // every call begins here, so each panic leaves its message
+    std::panic::set_hook(Box::new(|found| {
+        keep(found.to_string());
+    }));
     INPUT.with_borrow_mut(|input| {
         input.clear();
         input.shrink_to(bytes);
@@ -40,9 +44,6 @@ pub extern "C" fn file(name: usize) -> usize {
 /// Answers the request handed in, and returns the length of the answer.
 #[unsafe(no_mangle)]
 pub extern "C" fn ask() -> usize {
-    std::panic::set_hook(Box::new(|found| {
-        keep(found.to_string());
-    }));
     let input = INPUT.take();
     keep(LABORATORY.with_borrow_mut(|laboratory| laboratory.ask(&input)))
 }

@@ -32,9 +32,12 @@ impl Laboratory {
     /// Keeps a file that documents may refer to; a packet capture as a table of its flows.
     pub fn file(&mut self, name: String, bytes: Vec<u8>) -> String {
         let content = files::content(&name, bytes).map_err(Refused::because);
-        written(content.map(|content| {
+        written(content.map(|(content, notes)| {
             self.files.insert(name, content);
-            "{}".to_owned()
+            if notes.is_empty() {
+                return "{}".to_owned();
+            }
+            json!({ "notes": notes }).to_string()
         }))
     }
 
@@ -129,6 +132,8 @@ impl Laboratory {
     fn advance(&mut self, until_s: Option<f64>, events: u64) -> Answer {
         let Running { simulation, scenario, .. } = self.running.as_mut().ok_or_else(no_run)?;
         let until = until_s.map_or(scenario.duration, Time::from_secs_f64);
+        // the clock does not go back, whatever is asked
+        let until = until.max(simulation.now());
         let progress = simulation.advance(until, events).map_err(Refused::because)?;
         Ok(json!({
             "done": progress == sim::Progress::Done,

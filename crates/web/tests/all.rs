@@ -171,13 +171,31 @@ flows = "mine/narrow-link.pcap"
     let asked = json!({ "do": "check", "document": document(text) });
     assert_eq!(ask(&mut laboratory, asked.clone())["missing"], json!(["mine/narrow-link.pcap"]));
     let capture = include_bytes!("../../../scenarios/captures/narrow-link.pcap").to_vec();
-    assert_eq!(laboratory.file("mine/narrow-link.pcap".to_owned(), capture), "{}");
+    let cut = laboratory.file("cut.pcap".to_owned(), capture[..capture.len() - 3].to_vec());
+    assert!(cut.contains("the flows up to there are replayed"), "{cut}");
+    let whole = laboratory.file("mine/narrow-link.pcap".to_owned(), capture);
+    // `tidegate flows` says the same of it
+    assert!(whole.contains(r#"not among the flows: 1 connection without data"]}"#), "{whole}");
     let told = ask(&mut laboratory, asked);
     // as many as `tidegate flows` lists of it, of which some start after 20 s: see the scenario
     let flows = told["flows"][0][1].as_f64().expect("a number");
     assert!(flows > 30.0 && flows <= 110.0, "{told}");
     let parquet = laboratory.file("x.parquet".to_owned(), b"PAR1....".to_vec());
     assert!(parquet.contains("save it as CSV"));
+}
+
+#[test]
+fn a_run_does_not_go_back_in_time_and_shows_as_many_windows_as_there_are() {
+    let mut laboratory = Laboratory::default();
+    ask(&mut laboratory, json!({ "do": "start", "document": document(TEXT), "seed": "1" }));
+    for until_s in [2.0, 1.0, -1.0] {
+        let request = json!({ "do": "advance", "until_s": until_s, "events": 1_000_000 });
+        assert_eq!(ask(&mut laboratory, request)["now_s"], 2.0);
+    }
+    let all = ask(&mut laboratory, json!({ "do": "glance", "windows": usize::MAX }));
+    let many = ask(&mut laboratory, json!({ "do": "glance", "windows": 1000 }));
+    assert!(all["windows"].as_array().is_some_and(|windows| !windows.is_empty()), "{all}");
+    assert_eq!(all["windows"], many["windows"]);
 }
 
 #[test]

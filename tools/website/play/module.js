@@ -27,15 +27,14 @@ var tidegateModule = async (bytes) => {
   return {
     memoryBytes: () => memory.buffer.byteLength,
     // The answer as text: a table may be CSV.
-    text: (request) => { handIn(write.encode(JSON.stringify(request))); return called(ask); },
-    ask: (request) => { handIn(write.encode(JSON.stringify(request))); return JSON.parse(called(ask)); },
+    text: (request) => called(() => { handIn(write.encode(JSON.stringify(request))); return ask(); }),
+    ask(request) { return JSON.parse(this.text(request)); },
     file: (name, content) => {
       const named = write.encode(name);
       const both = new Uint8Array(named.length + content.length);
       both.set(named);
       both.set(content, named.length);
-      handIn(both);
-      return JSON.parse(called(() => file(named.length)));
+      return JSON.parse(called(() => { handIn(both); return file(named.length); }));
     },
   };
 };

@@ -126,7 +126,7 @@ impl Simulation {
     }
 
     fn windows(&self, most: usize) -> Vec<WindowGlance> {
-        let mut first: Vec<WindowGlance> = Vec::with_capacity(most + 1);
+        let mut first: Vec<WindowGlance> = Vec::new();
         for class in 0..self.classes.len() as u16 {
             let connections = self.flows.apps.connections(class, &self.classes);
             for flow in self.flows.open(class, &self.classes).chain(connections) {
