@@ -25,6 +25,7 @@ from tools.website import __main__ as website
 from tools.website import conf, gallery, offline
 
 import tidegate
+from tidegate import _native
 from tidegate.scenario import document, overrides
 
 ROOT = Path(__file__).parents[2]
@@ -229,6 +230,18 @@ def test_a_broken_link_and_no_other_fails_the_build(tmp_path, capfd):
     assert sorted(told) == [f"broken{number}" for number in range(len(BROKEN))]
 
 
+def test_a_site_that_runs_nothing_says_how_to_get_what_runs(tmp_path):
+    """Once on a page, in place of its runs."""
+    source = tmp_path / "source"
+    source.mkdir()
+    offer = '```{run-here} Run it\n{"text": ""}\n```\n'
+    (source / "index.md").write_text(f"# Start\n\n{offer}\n{offer}", "utf-8")
+    assert website.rendered(source, tmp_path / "html", runs=False)
+    shown = text_of(tmp_path / "html" / "index.html")
+    assert shown.count("rustup target add wasm32-unknown-unknown") == 1
+    assert "make site" in shown
+
+
 class Alone(http.server.SimpleHTTPRequestHandler):
     """A server that lets pages load from itself alone; a browser says what else they try."""
 
@@ -326,6 +339,11 @@ def test_each_lesson_has_a_page_that_runs_it(runs):
         assert "What to see" in ending
 
 
+TCP_CONTROLS = {
+    each["const"] for each in json.loads(_native.schema())["$defs"]["TcpControl"]["oneOf"]
+}
+
+
 def test_the_runs_of_the_lessons_name_controls_that_are_there():
     """Their scenarios load, and so does each variant that a run names."""
     for name in lessons.live():
@@ -336,8 +354,13 @@ def test_the_runs_of_the_lessons_name_controls_that_are_there():
                 kind, _, label = chosen.partition(":")
                 if kind == "variant":
                     text.having(*there[label].settings).load()
+                elif kind in {"queue", "gate"}:
+                    port = overrides.default_port(text.load())
+                    [cell] = overrides.law_cells(kind, [label], [port], text)
+                    text.having(*cell.settings).load()
                 else:
-                    assert kind in {"", "tcp", "queue", "gate"}, words
+                    assert kind in {"", "tcp"}, words
+                    assert not kind or label in TCP_CONTROLS, words
 
 
 @in_browser

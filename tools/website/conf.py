@@ -15,6 +15,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from tidegate import __version__
 from tools.generate import OF_THE_SITE
+from tools import wasm
 from tools.website import play
 
 ROOT = Path(__file__).parents[2]
@@ -67,6 +68,11 @@ INCLUDED = {
 
 RUNS = "play/index.html"
 """The page that runs scenarios."""
+LACKING = (
+    "This site was built without the page that runs scenarios."
+    f" To run them here: `{wasm.ADD}`, then `make site`."
+)
+"""What stands in place of the first run of a page where the site has no such page."""
 MADE_OF = {page.data: name for name, page in OF_THE_SITE.items()}
 """The page that the site makes of a file of data."""
 
@@ -153,7 +159,7 @@ def offer_runs(app: Sphinx, doctree: nodes.document) -> None:
 
 
 class RunHere(SphinxDirective):
-    """An experiment, as a link holds it, to run in place; nothing on a site without such a page."""
+    """An experiment, as a link holds it, to run in place; without such a page, how to get it."""
 
     required_arguments = 1
     final_argument_whitespace = True
@@ -162,7 +168,10 @@ class RunHere(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Return the link, which run-here.js makes a laboratory of."""
         if not self.config.tidegate_runs:
-            return []
+            # once on a page
+            told = self.env.temp_data.setdefault("tidegate_told", False)
+            self.env.temp_data["tidegate_told"] = True
+            return [] if told else self.parse_text_to_nodes(LACKING)
         experiment = json.loads("\n".join(self.content))
         return [run_here(self.env.docname, experiment, self.arguments[0])]
 
