@@ -14,8 +14,8 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from tidegate import __version__
-from tools.generate import OF_THE_SITE
 from tools import wasm
+from tools.generate import OF_THE_SITE
 from tools.website import play
 
 ROOT = Path(__file__).parents[2]
