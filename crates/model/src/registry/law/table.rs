@@ -57,7 +57,7 @@ mod tests {
         for (text, what) in [
             (
                 "law = 'close-probe'\nadmit = 'clients'",
-                "admit: clients are admitted by eligibility",
+                "admit: clients and visits are admitted by eligibility",
             ),
             ("law = 'tide'\nclients = { idle = '0s' }", "`clients.idle`: 0s is out of range"),
             ("law = 'occupancy'\nadmit = 'clients'", "admit"),
