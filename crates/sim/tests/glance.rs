@@ -65,8 +65,10 @@ fn a_run_that_is_looked_at_has_the_same_results() {
         }
     };
     let plain = run(None);
-    assert_eq!(run(Some(7)), plain);
-    assert_eq!(run(Some(500)).digest(), plain.digest());
+    // digests, as times that did not come are NaN, which equals nothing
+    for every_ms in [7, 500] {
+        assert_eq!(run(Some(every_ms)).digest(), plain.digest(), "every {every_ms} ms");
+    }
 }
 
 /// The counts of a glance are those of the tables: a flow is in one of them from the moment that its
@@ -110,7 +112,9 @@ fn a_glance_counts_what_the_tables_have() {
         let [forward, _] = glance.ports.as_slice() else { panic!("two ports are no access links") };
         assert!(forward.queue_bytes >= u64::from(forward.queue_packets) * 40);
     }
-    assert!(windows >= 70, "the two flows without end were seen {windows} times");
+    // web flows that are older than the second of them, of 0.6 s, lose patience by 2.6 s: from then
+    // to 8 s are 55 glances
+    assert!(windows >= 55, "the two flows without end were seen {windows} times");
     let lost = glances.last().expect("it was looked at").ports[0].lost;
     let total = results.port_totals.iter().filter(|column| column.name.starts_with("drops_"));
     let total: u64 = total
