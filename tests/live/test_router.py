@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-from conftest import PORT, ROOT, SERVER, Lab, run
+from two_hosts import PORT, ROOT, SERVER, Lab, run
 
 pytestmark = pytest.mark.live
 

@@ -4,8 +4,7 @@ import statistics
 import sys
 
 import pytest
-
-from conftest import NEAR
+from two_hosts import NEAR
 
 pytestmark = [pytest.mark.live, pytest.mark.slow]
 
