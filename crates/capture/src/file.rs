@@ -56,6 +56,12 @@ pub(crate) enum Step<'a> {
     Broken(&'static str),
 }
 
+/// Whether a file begins as a packet capture does: pcap in both orders of bytes and with both units
+/// of time, or pcapng.
+pub fn is_capture(bytes: &[u8]) -> bool {
+    bytes.len() >= MAGIC && Format::could_begin(bytes)
+}
+
 /// The format of a file, and the content of its headers.
 #[derive(Debug, Default)]
 pub(crate) enum Format {

@@ -57,6 +57,17 @@ pub enum Data {
     },
 }
 
+impl Data {
+    /// How many values there are.
+    pub fn rows(&self) -> usize {
+        match self {
+            Data::F64(values) => values.len(),
+            Data::U64(values) => values.len(),
+            Data::U32(values) | Data::Category { codes: values, .. } => values.len(),
+        }
+    }
+}
+
 /// A name, by its place in the list of names of its column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Category(pub u32);

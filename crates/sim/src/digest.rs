@@ -55,15 +55,7 @@ impl Results {
 }
 
 fn has_rows(columns: &[Column]) -> bool {
-    columns.first().is_some_and(|column| rows(&column.data) > 0)
-}
-
-fn rows(data: &Data) -> usize {
-    match data {
-        Data::F64(values) => values.len(),
-        Data::U64(values) => values.len(),
-        Data::U32(values) | Data::Category { codes: values, .. } => values.len(),
-    }
+    columns.first().is_some_and(|column| column.data.rows() > 0)
 }
 
 fn digest<'a>(tables: impl Iterator<Item = (&'a str, &'a Vec<Column>)>) -> String {

@@ -2,15 +2,6 @@
 
 use tidegate_capture as capture;
 
-/// How the formats of packet captures begin: pcap in both orders of bytes and with both units of
-/// time, and pcapng.
-const CAPTURES: [[u8; 4]; 5] = [
-    [0xa1, 0xb2, 0xc3, 0xd4],
-    [0xd4, 0xc3, 0xb2, 0xa1],
-    [0xa1, 0xb2, 0x3c, 0x4d],
-    [0x4d, 0x3c, 0xb2, 0xa1],
-    [0x0a, 0x0d, 0x0d, 0x0a],
-];
 const PARQUET: &[u8] = b"PAR1";
 
 /// What the model is handed for a file, and notes on what is not in it as it was.
@@ -18,7 +9,7 @@ pub fn content(name: &str, bytes: Vec<u8>) -> Result<(Vec<u8>, Vec<String>), Str
     if bytes.starts_with(PARQUET) {
         return Err(format!("{name} is a Parquet file, which a page cannot read: save it as CSV"));
     }
-    if !CAPTURES.iter().any(|begin| bytes.starts_with(begin)) {
+    if !capture::is_capture(&bytes) {
         return Ok((bytes, Vec::new()));
     }
     let mut reader = capture::Reader::new();

@@ -192,9 +192,10 @@ impl Laboratory {
             "delivered_packets": results.delivered_packets,
         });
         self.tables = results.into_tables();
-        let sizes = self.tables.iter().map(|(name, columns)| {
-            (*name, columns.first().map_or(0, |column| table::rows(&column.data)))
-        });
+        let sizes = self
+            .tables
+            .iter()
+            .map(|(name, columns)| (*name, columns.first().map_or(0, |column| column.data.rows())));
         let sizes: serde_json::Map<String, Value> =
             sizes.map(|(name, rows)| (name.to_owned(), rows.into())).collect();
         let Value::Object(mut answer) = answer else { return Err(no_run()) };

@@ -22,7 +22,7 @@ pub fn json(columns: &[Column]) -> String {
 pub fn csv(columns: &[Column]) -> String {
     let names: Vec<&str> = columns.iter().map(|column| column.name).collect();
     let mut text = names.join(",") + "\n";
-    for row in 0..columns.first().map_or(0, |column| rows(&column.data)) {
+    for row in 0..columns.first().map_or(0, |column| column.data.rows()) {
         for (place, column) in columns.iter().enumerate() {
             if place > 0 {
                 text.push(',');
@@ -47,14 +47,5 @@ fn cell(text: &mut String, data: &Data, row: usize) {
                 false => text.push_str(name),
             }
         }
-    }
-}
-
-/// The number of rows.
-pub fn rows(data: &Data) -> usize {
-    match data {
-        Data::F64(values) => values.len(),
-        Data::U64(values) => values.len(),
-        Data::U32(values) | Data::Category { codes: values, .. } => values.len(),
     }
 }

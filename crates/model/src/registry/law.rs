@@ -114,26 +114,23 @@ impl GateLaw {
         }
     }
 
+    fn who(&self) -> Option<(Who, &clients::Config)> {
+        match self {
+            GateLaw::CloseProbe(config) => Some((config.admit, &config.clients)),
+            GateLaw::GssGa(config) => Some((config.admit, &config.clients)),
+            GateLaw::Tide(config) => Some((config.admit, &config.clients)),
+            _ => None,
+        }
+    }
+
     /// How clients are let in; none: the law admits each connection by itself.
     pub fn clients(&self) -> Option<&clients::Config> {
-        let (who, clients) = match self {
-            GateLaw::CloseProbe(config) => (config.admit, &config.clients),
-            GateLaw::GssGa(config) => (config.admit, &config.clients),
-            GateLaw::Tide(config) => (config.admit, &config.clients),
-            _ => return None,
-        };
-        (who != Who::Connections).then_some(clients)
+        self.who().and_then(|(who, clients)| (who != Who::Connections).then_some(clients))
     }
 
     /// Whether the law judges each connection by itself, with those of its client that follow.
     pub fn visits(&self) -> bool {
-        let who = match self {
-            GateLaw::CloseProbe(config) => config.admit,
-            GateLaw::GssGa(config) => config.admit,
-            GateLaw::Tide(config) => config.admit,
-            _ => return false,
-        };
-        who == Who::Visits
+        self.who().is_some_and(|(who, _)| who == Who::Visits)
     }
 
     /// The name in documents and results; for a user's own law, the name given to it.

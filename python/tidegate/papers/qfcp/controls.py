@@ -7,6 +7,7 @@ Wei and Low, 2004). They run over the simulator's TCP, which repairs the losses.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from math import exp, log
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ LEAST = 2.0
 """The least window after a loss, segments."""
 
 
-class _Window:
+class _Window(ABC):
     """A window that doubles each round trip until a loss, and shrinks by a share at a loss."""
 
     def __init__(self, tcp: _native.Tcp) -> None:
@@ -38,9 +39,9 @@ class _Window:
         """Grow by what is acknowledged."""
         self.cwnd += sample.opens
 
+    @abstractmethod
     def avoid(self, sample: _native.Sample) -> None:
         """Grow by the rule of the control."""
-        raise NotImplementedError
 
     def share_lost(self) -> float:
         """Return which share of the window a loss takes."""

@@ -24,8 +24,8 @@
 //!
 //! Departures: no long-term bandwidth sampling (policers). Segments are paced one by one, not in
 //! batches of segmentation offload; the window has room for such batches all the same, as in Linux,
-//! where it does not depend on whether the device takes them. The first phase of the gain cycle is derived from the simulated
-//! time instead of a random number.
+//! where it does not depend on whether the device takes them. The first phase of the gain cycle is
+//! derived from the simulated time instead of a random number.
 
 mod aggregation;
 mod bandwidth;
@@ -135,11 +135,12 @@ impl Bbr {
         }
     }
 
-    /// The bandwidth times the minimum round trip, times a gain (draft, 4.2.3.2).
+    /// What a gain is worth in flight (draft, 4.2.3.2).
     fn inflight(&self, gain: f64) -> f64 {
         self.quantised(self.product(gain))
     }
 
+    /// The bandwidth times the minimum round trip, times a gain, in whole segments.
     fn product(&self, gain: f64) -> f64 {
         match self.min_rtt.get() {
             Some(rtt) => ceil(gain * self.bandwidth.get() * rtt.secs()),
@@ -415,8 +416,8 @@ mod tests {
     }
 
     /// Linux (`tcp_update_skb_after_send`): the first ten data segments are sent at once, and the
-    /// eleventh waits for the gap after the tenth. By hand: 0.99 x 2/ln 2 windows of 10 in a round trip of
-    /// 100 ms.
+    /// eleventh waits for the gap after the tenth. By hand: 0.99 x 2/ln 2 windows of 10 in a round
+    /// trip of 100 ms.
     #[test]
     fn the_first_ten_segments_are_not_paced() {
         let mut bbr = Bbr::new(&Profile::Linux618.tcp());
