@@ -126,7 +126,7 @@ def test_a_live_test_that_failed_late_is_tried_again_and_then_left_out(
     (tmp_path / "conftest.py").write_text(conftest.replace(LATE, f"{LATE}_000"))
     command = [sys.executable, "-m", "pytest", "-n", workers, "--junitxml", "tests.xml"]
     command += ["-p", "no:cacheprovider"]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'tests/live'}"}
     done = subprocess.run(
         command, cwd=tmp_path, env=environment, check=False, capture_output=True, text=True
     )
