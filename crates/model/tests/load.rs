@@ -299,6 +299,16 @@ port.bottleneck.gate = {{ law = \"none\" }}
 port.\"bottleneck.reverse\".gate.law = 'close-probe' # a comment
 change = []
 [variant.same]
+[variant]
+braces = {{ \"traffic.web.size.pareto.mean\" = \"30kB\", duration = '99s' }}
+[[variant.slow.change]]
+what = \"bottleneck.rate\"
+at = '1s'
+to = '1Mbit'
+[[variant.slow.change]]
+what = \"bottleneck.rate\"
+at = '2s'
+to = '2Mbit'
 "
     );
     let found = variants(Source { name: "t", text: &text }, &[]).unwrap();
@@ -313,6 +323,18 @@ change = []
             ],
         ),
         ("same".to_owned(), vec![]),
+        (
+            "braces".to_owned(),
+            vec![setting("traffic.web.size.pareto.mean", "\"30kB\""), setting("duration", "'99s'")],
+        ),
+        (
+            "slow".to_owned(),
+            vec![setting(
+                "change",
+                "[{ what = \"bottleneck.rate\", at = '1s', to = '1Mbit' }, \
+                 { what = \"bottleneck.rate\", at = '2s', to = '2Mbit' }]",
+            )],
+        ),
     ];
     assert_eq!(found, wanted);
     for (_, variant) in &found {

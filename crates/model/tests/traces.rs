@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use tidegate_core::units::{Rate, Time};
+use tidegate_model::lint::warnings;
 use tidegate_model::scenario::{LinkValue, Scenario};
 use tidegate_model::{Report, Setting, Source, files, load};
 
@@ -167,6 +168,19 @@ fn a_table_becomes_changes_and_begins_again() {
     assert!(port.impairments.changes);
 }
 
+/// A table of a logger: its clock counts from 1970, and the run begins with its first row.
+#[test]
+fn a_table_with_the_times_of_a_clock_is_counted_from_its_first_row() {
+    let clock = "time_s,rate_bit_s\n1700000000.5,1e6\n1700000002.5,3e6\n1700000004.5,0\n";
+    assert_eq!(changes(clock, &[]), changes(TABLE, &[]));
+    let scenario = loaded(clock, &[]).unwrap();
+    assert_eq!(scenario.network.ports[0].rate, Rate::from_bps(2_000_000));
+    let said =
+        ["the trace of `bottleneck` begins at 1700000000.5 s: its times are counted from there"];
+    assert_eq!(warnings(&scenario), said);
+    assert!(warnings(&loaded(TABLE, &[]).unwrap()).is_empty());
+}
+
 /// From 3 s on, twice as fast, once: after the last line its rate holds (0 is the least rate).
 #[test]
 fn a_table_can_begin_in_its_middle_and_end() {
@@ -204,6 +218,8 @@ const MISTAKES: &[(&str, &[&str])] = &[
     ("time_s,rate_bit_s\n0,1e6\n0,2e6\n", &["line 3", "does not come after"]),
     ("time_s,rate_bit_s\n0,-1\n1,1\n", &["line 2", "`rate_bit_s` is no rate"]),
     ("time_s,rate_bit_s\nnan,1\n", &["line 2", "`time_s` is no time"]),
+    ("time_s,rate_bit_s\n9,1\n8,1\n", &["line 3", "8 s does not come after 9 s"]),
+    ("time_s,rate_bit_s\n5,1\n2e7,1\n", &["line 3", "after the first row", "10000000 s"]),
 ];
 
 #[test]

@@ -33,6 +33,7 @@ pub fn warnings(scenario: &Scenario) -> Vec<String> {
         found.extend(unsuited(scenario, &round_trips, (number, port)));
         found.extend(unread(scenario, &paths, (number, port)));
         found.extend(unseen(scenario, &paths, (number, port)));
+        found.extend(shifted(port));
     }
     found.extend(late_changes(scenario));
     found.extend(unfollowed(scenario));
@@ -410,6 +411,15 @@ fn unfollowed(scenario: &Scenario) -> Vec<String> {
         format!("`series.acks` names `{name}:{number}`, and only those of TCP are recorded")
     }));
     found
+}
+
+/// A trace with the times of a clock.
+fn shifted(port: &Port) -> Option<String> {
+    let from = port.impairments.trace_from;
+    (from > 0.0).then(|| {
+        let name = &port.name;
+        format!("the trace of `{name}` begins at {from} s: its times are counted from there")
+    })
 }
 
 /// Warns about changes after the end of the run.

@@ -13,6 +13,8 @@ pub struct Impairments {
     pub changes: bool,
     /// Whether its rate follows a trace.
     pub traced: bool,
+    /// The time in seconds of the first row of its trace: the run begins with that row.
+    pub trace_from: f64,
     /// How the delay differs from packet to packet.
     pub jitter: Option<Jitter>,
     /// Which packets are held back.

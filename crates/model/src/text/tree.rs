@@ -3,6 +3,8 @@
 //! Settings (`--set KEY=VALUE`) are applied here, before any check. They keep their own location:
 //! an error in a setting shows the setting, not the document.
 
+use std::slice;
+
 use toml::de::{DeTable, DeValue};
 
 use super::report::{Place, Problem, Text};
@@ -288,8 +290,8 @@ impl Tree {
 
     /// The changes of each `[variant.NAME]`: keys with their values.
     ///
-    /// Tables from dotted keys or headers are entered; a value written as one, also `{ ... }`, is
-    /// one change.
+    /// Tables from dotted keys or headers are entered, and so is the variant itself; any other
+    /// value in braces is one change. A first key in quotes is a dotted one, as in `[sweep]`.
     fn changes(&self) -> Vec<(String, Vec<(String, &Node)>)> {
         let variants = self.root.table().and_then(|root| root.get("variant"));
         let Some(variants) = variants.and_then(|entry| entry.value.table()) else {
@@ -310,14 +312,19 @@ impl Tree {
         found: &mut Vec<(String, &'a Node)>,
     ) {
         match &node.value {
-            Value::Table(table) if !self.written(node).starts_with('{') => {
+            Value::Table(table) if path.is_empty() || !self.written(node).starts_with('{') => {
                 for entry in &table.entries {
                     path.push(entry.key.clone());
                     self.leaves(&entry.value, path, found);
                     path.pop();
                 }
             }
-            _ => found.push((joined(path), node)),
+            _ => {
+                let [first, rest @ ..] = path.as_slice() else { return };
+                let dotted = first.contains('.').then_some(first);
+                let key = dotted.map_or_else(|| joined(path), |first| key_below(first, rest));
+                found.push((key, node));
+            }
         }
     }
 
@@ -325,6 +332,11 @@ impl Tree {
     fn written(&self, node: &Node) -> &str {
         let text = self.texts.get(node.place.text);
         text.and_then(|text| text.text.get(node.place.span.clone())).unwrap_or_default()
+    }
+
+    /// Whether these are tables with headers, and not written in one value.
+    fn has_headers(&self, items: &[Node]) -> bool {
+        items.iter().all(|item| item.table().is_some() && !self.written(item).starts_with('{'))
     }
 
     /// A value as TOML.
@@ -335,9 +347,27 @@ impl Tree {
             Value::String(text) if !written.starts_with(['"', '\'']) => {
                 toml::Value::String(text.clone()).to_string()
             }
+            // `[[name]]` has the place of its first header
+            Value::Array(items) if written.starts_with("[[") && self.has_headers(items) => {
+                let items: Vec<_> = items.iter().map(|item| self.toml(item)).collect();
+                format!("[{}]", items.join(", "))
+            }
+            Value::Table(table) if !written.starts_with('{') => {
+                let pair = |entry: &Entry| {
+                    format!("{} = {}", joined(slice::from_ref(&entry.key)), self.toml(&entry.value))
+                };
+                let pairs: Vec<_> = table.entries.iter().map(pair).collect();
+                format!("{{ {} }}", pairs.join(", "))
+            }
             _ => written.to_owned(),
         }
     }
+}
+
+/// A dotted key, and keys below it.
+fn key_below(dotted: &str, rest: &[String]) -> String {
+    let rest = joined(rest);
+    if rest.is_empty() { dotted.to_owned() } else { format!("{dotted}.{rest}") }
 }
 
 /// A path as written in a document: names that contain a dot are quoted.

@@ -12,7 +12,7 @@ use crate::document::PortDoc;
 use crate::document::impairments::{PortDelayDoc, PortRateDoc};
 use crate::scenario::{LinkChange, LinkValue, Order, Port, Spread};
 pub(crate) use reading::is_shipped;
-use reading::{Column, DELAY, MAX_LINES, RATE, Trace, read};
+use reading::{Column, DELAY, MAX_LINES, RATE, Trace, Values, read};
 
 /// Bytes of an opportunity: a packet of 1500 bytes and four of mahimahi's own.
 const OPPORTUNITY: u32 = 1504;
@@ -56,7 +56,8 @@ fn capacity<'a>(
     };
     let mean = match trace {
         Trace::Opportunities(times) => opportunities(check, &path("scale"), times, doc, port),
-        Trace::Values(rates) => {
+        Trace::Values(Values { rows: rates, from }) => {
+            port.impairments.trace_from = from;
             let turns = Turns { values: &rates, start: doc.start, repeat: doc.repeat, duration };
             let bps = |value: f64| Rate::from_bps(((value * doc.scale).round() as u64).max(1));
             let to = |value| LinkValue::Rate(bps(value));
@@ -82,7 +83,10 @@ fn delay<'a>(
         |change: &LinkChange| change.port == number && matches!(change.to, LinkValue::Delay { .. });
     let sound = alone(check, path, &DELAY, changes.iter().any(delay));
     let found = read(check, &path("trace"), &doc.trace, &DELAY);
-    let Some(Trace::Values(delays)) = found.filter(|_| sound) else { return };
+    let Some(Trace::Values(Values { rows: delays, from })) = found.filter(|_| sound) else {
+        return;
+    };
+    port.impairments.trace_from = from;
     let least = delays.iter().map(|&(_, delay)| delay).fold(f64::INFINITY, f64::min);
     if let Some(Spread::Uniform(most)) = port.impairments.jitter.map(|jitter| jitter.spread) {
         let least = Time::from_secs_f64(least);
@@ -129,10 +133,8 @@ fn opportunities(
 /// The mean of values over one turn.
 fn mean(values: &[(Time, f64)]) -> f64 {
     let end = values.last().map_or(0.0, |&(at, _)| at.secs());
-    // what comes before the first instant is as from then on
-    let before = values.first().map_or(0.0, |&(at, value)| at.secs() * value);
     let area = values.windows(2).map(|pair| pair[0].1 * (pair[1].0 - pair[0].0).secs());
-    (before + area.sum::<f64>()) / end
+    area.sum::<f64>() / end
 }
 
 /// Adds the changes of a port that a trace makes.
@@ -172,9 +174,8 @@ impl Turns<'_> {
         let mut present = turns.first().map_or(*last, |&(_, value)| value);
         let mut begun = false;
         loop {
-            for (place, &(at, value)) in turns.iter().enumerate() {
-                // the first value of a turn holds from its beginning
-                let at = begin + if place == 0 { Time::ZERO } else { at };
+            for &(at, value) in turns {
+                let at = begin + at;
                 if at <= self.start {
                     present = value;
                     continue;

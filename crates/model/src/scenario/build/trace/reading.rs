@@ -3,8 +3,9 @@
 //! Two formats, told apart by the first line. Either each line is the time of an
 //! opportunity to deliver 1504 bytes, in whole milliseconds (mahimahi's), or the first
 //! line names the columns, and each other one says what holds from `time_s` on. A table
-//! may have columns for several traces, and others. Lines that begin with `#` are
-//! comments. The last time is the end of the trace, where it begins again.
+//! may have columns for several traces, and others, and its times may be those of a clock:
+//! they are counted from its first row. Lines that begin with `#` are comments. The last
+//! time is the end of the trace, where it begins again.
 
 use csv::{ByteRecord, ReaderBuilder, Trim};
 use tidegate_core::law::settings::number;
@@ -19,6 +20,8 @@ const MAX_FILE: usize = 128 << 20;
 pub(super) const MAX_LINES: usize = 10_000_000;
 /// Longest trace in seconds.
 const MAX_SECONDS: f64 = 1e7;
+/// Latest time of a row in seconds: a clock that counts from 1970 reaches it in the year 2286.
+const MAX_CLOCK: f64 = 1e10;
 
 /// The traces that come with the program, by the name that a document gives them.
 ///
@@ -39,7 +42,16 @@ pub(super) enum Trace {
     /// When there are opportunities to deliver, never falling.
     Opportunities(Vec<Time>),
     /// Values from rising instants on; the last instant is the end.
-    Values(Vec<(Time, f64)>),
+    Values(Values),
+}
+
+/// The rows of a table.
+#[derive(Default)]
+pub(super) struct Values {
+    /// When from on what holds, counted from the first row.
+    pub rows: Vec<(Time, f64)>,
+    /// The time of the first row as it is written, in seconds.
+    pub from: f64,
 }
 
 /// A column of a table.
@@ -146,7 +158,7 @@ fn parse(bytes: &[u8], column: &Column) -> Result<Trace, Wrong> {
         .from_reader(bytes);
     let mut record = ByteRecord::new();
     let mut places = None;
-    let (mut times, mut values) = (Vec::new(), Vec::new());
+    let (mut times, mut values) = (Vec::new(), Values::default());
     let mut first = true;
     loop {
         let line = Line { bytes, place: reader.position().clone() };
@@ -155,7 +167,7 @@ fn parse(bytes: &[u8], column: &Column) -> Result<Trace, Wrong> {
             Ok(false) => return whole(&line, times, values, column),
             Err(error) => return Err(line.wrong(error.to_string(), "")),
         }
-        if times.len().max(values.len()) == MAX_LINES {
+        if times.len().max(values.rows.len()) == MAX_LINES {
             let what = format!("more than {MAX_LINES} lines");
             return Err(line.wrong(what, "take a part of them"));
         }
@@ -165,7 +177,7 @@ fn parse(bytes: &[u8], column: &Column) -> Result<Trace, Wrong> {
             continue;
         }
         match places {
-            Some(places) => values.push(value(&line, &record, (places, column), values.last())?),
+            Some(places) => value(&line, &record, (places, column), &mut values)?,
             None => times.push(opportunity(&line, &record, times.last())?),
         }
     }
@@ -175,10 +187,10 @@ fn parse(bytes: &[u8], column: &Column) -> Result<Trace, Wrong> {
 fn whole(
     line: &Line<'_>,
     times: Vec<Time>,
-    values: Vec<(Time, f64)>,
+    values: Values,
     column: &Column,
 ) -> Result<Trace, Wrong> {
-    if values.len() >= 2 {
+    if values.rows.len() >= 2 {
         return Ok(Trace::Values(values));
     }
     match times.last() {
@@ -231,22 +243,34 @@ fn value(
     line: &Line<'_>,
     record: &ByteRecord,
     ((time, value), column): ((usize, usize), &Column),
-    last: Option<&(Time, f64)>,
-) -> Result<(Time, f64), Wrong> {
+    values: &mut Values,
+) -> Result<(), Wrong> {
     let read = |place, most: f64| {
         let text = std::str::from_utf8(record.get(place)?).ok()?;
         text.parse::<f64>().ok().filter(|value| (0.0..=most).contains(value))
     };
-    let help = "write seconds from 0 up to 10000000";
-    let seconds = read(time, MAX_SECONDS).ok_or_else(|| line.wrong("`time_s` is no time", help))?;
+    let help = "write seconds, from 0 up to 1e10";
+    let seconds = read(time, MAX_CLOCK).ok_or_else(|| line.wrong("`time_s` is no time", help))?;
     let what = || format!("`{}` is no {}", column.name, column.kind);
     let value = read(value, column.most).ok_or_else(|| line.wrong(what(), column.help))?;
-    let at = Time::from_secs_f64(seconds);
-    match last {
+    if values.rows.is_empty() {
+        values.from = seconds;
+    }
+    let after = seconds - values.from;
+    if after > MAX_SECONDS {
+        let what = format!("{} s is {} s after the first row", number(seconds), number(after));
+        return Err(line.wrong(what, format!("write at most {MAX_SECONDS} s")));
+    }
+    let at = Time::from_secs_f64(after.max(0.0));
+    match values.rows.last() {
         Some((before, _)) if at <= *before => {
-            let what = format!("{} s does not come after {} s", number(seconds), before.secs());
+            let before = number(values.from + before.secs());
+            let what = format!("{} s does not come after {before} s", number(seconds));
             Err(line.wrong(what, "sort the lines by time, one for each instant"))
         }
-        _ => Ok((at, value)),
+        _ => {
+            values.rows.push((at, value));
+            Ok(())
+        }
     }
 }
