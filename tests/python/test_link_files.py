@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 import link_files
 from tidegate.advise import readers
-from tidegate.advise.facts import BOTH, DOWN, UP, Damaged, Fact, What
+from tidegate.advise.facts import BOTH, DOWN, UP, Fact, What
 from tidegate.advise.readers import Interfaces, facts_of, messagepack, snappy
 from tidegate.errors import TidegateError
+from tidegate.scenario.tree import Damaged
 
 CAPTURE = Path(__file__).parents[2] / "scenarios" / "captures" / "narrow-link.pcap"
 # Of a segment of 1500 B with timestamps 1448 B are payload (RFC 9293, RFC 7323, 3).

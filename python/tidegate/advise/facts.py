@@ -70,10 +70,6 @@ class Fact:
         }
 
 
-class Damaged(Exception):
-    """A file that is not as its format says; the place is part of the words."""
-
-
 BATCHES = 10
 """Samples in a row depend on each other: the interval is that of the means of so many batches."""
 

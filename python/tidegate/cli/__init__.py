@@ -20,6 +20,7 @@ from tidegate.cli.certify import certify
 from tidegate.cli.check import check
 from tidegate.cli.compare import compare
 from tidegate.cli.console import FAILED, INTERRUPTED, REFUSED, TERMINATED, guarded, say
+from tidegate.cli.convert import convert
 from tidegate.cli.examples import examples
 from tidegate.cli.flows import flows
 from tidegate.cli.merge import merge
@@ -55,6 +56,7 @@ COMMANDS = (
     against_linux,
     bench,
     flows,
+    convert,
     trace,
     examples,
     schema,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import zlib
 from typing import TYPE_CHECKING
 
-from tidegate.advise.facts import Damaged
 from tidegate.advise.readers import (
     autorate,
     capture,
@@ -17,8 +16,8 @@ from tidegate.advise.readers import (
     quality,
 )
 from tidegate.advise.readers.qdisc import Interfaces
-from tidegate.advise.readers.tree import of_json
 from tidegate.errors import TidegateError, from_os, path_of
+from tidegate.scenario.tree import Damaged, of_json
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from tidegate.advise.facts import DOWN, UP, Damaged, Fact, What, least, mean_of, of_samples
-from tidegate.advise.readers.tree import in_range
+from tidegate.advise.facts import DOWN, UP, Fact, What, least, mean_of, of_samples
+from tidegate.scenario.tree import Damaged, in_range
 
 _WAYS = {"DL": DOWN, "UL": UP}
 BUSY = 75.0

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tidegate.advise.facts import BOTH, DOWN, IP_OF_PAYLOAD, UP, Damaged, Fact, What, share_of
+from tidegate.advise.facts import BOTH, DOWN, IP_OF_PAYLOAD, UP, Fact, What, share_of
 from tidegate.advise.readers import messagepack, snappy
 from tidegate.advise.readers.phases import of_idle, of_phase
-from tidegate.advise.readers.tree import Tree, of_json
+from tidegate.scenario.tree import Damaged, Tree, of_json
 
 MAGIC = (0x5372AB82AE7C59CB).to_bytes(8, "little")
 """The first eight bytes of a file; the next eight are its version."""

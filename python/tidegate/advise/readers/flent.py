@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tidegate.advise.facts import BOTH, DOWN, IP_OF_PAYLOAD, UP, Damaged, Fact
+from tidegate.advise.facts import BOTH, DOWN, IP_OF_PAYLOAD, UP, Fact
 from tidegate.advise.readers.phases import BIN_S, of_idle, of_phase, of_unknown_load
-from tidegate.advise.readers.tree import Tree, of_json
+from tidegate.scenario.tree import Damaged, Tree, of_json
 
 _SUMS = (" avg", " sum", "totals")
 """Endings of series that are made of others."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tidegate.advise.facts import DOWN, UP, Fact, What, share_of
 from tidegate.advise.readers.phases import of_unknown_load
-from tidegate.advise.readers.tree import Tree, of_json
+from tidegate.scenario.tree import Tree, of_json
 
 _HOUR_NS = 3.6e12
 

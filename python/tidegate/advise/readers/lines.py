@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from tidegate.advise.facts import UP, Damaged, Fact, What, least, share_of
+from tidegate.advise.facts import UP, Fact, What, least, share_of
 from tidegate.advise.readers.phases import of_unknown_load, risen
-from tidegate.advise.readers.tree import in_range
+from tidegate.scenario.tree import Damaged, in_range
 
 _TRIP = re.compile(r"\b(?:icmp_seq|seq|bytes)[=: ]?\s*\d+.*?\btime\s*[=<]\s*([\d.]+)\s*(ms|s)\b")
 _COUNTS = re.compile(

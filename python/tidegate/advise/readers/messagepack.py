@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from typing import NamedTuple
 
-from tidegate.advise.facts import Damaged
+from tidegate.scenario.tree import Damaged
 
 DEEPEST = 32
 _FIXED = dict(zip(range(0xCA, 0xD4), (f">{sign}" for sign in "fdBHIQbhiq"), strict=True))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tidegate.advise.facts import Damaged, Fact, What, least, mean_of, of_samples, quantile
+from tidegate.advise.facts import Fact, What, least, mean_of, of_samples, quantile
+from tidegate.scenario.tree import Damaged
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 
 from tidegate.advise.facts import DOWN, UP, Fact, What, share_of
-from tidegate.advise.readers.tree import Tree, in_range, of_json
+from tidegate.scenario.tree import Tree, in_range, of_json
 
 SHAPERS = ("cake", "htb", "tbf", "hfsc")
 """They send slower than the interface, where a rate is set."""

@@ -10,19 +10,9 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tidegate.advise.facts import (
-    BOTH,
-    DOWN,
-    IP_OF_PAYLOAD,
-    UP,
-    Damaged,
-    Fact,
-    What,
-    of_samples,
-    quantile,
-)
+from tidegate.advise.facts import BOTH, DOWN, IP_OF_PAYLOAD, UP, Fact, What, of_samples, quantile
 from tidegate.advise.readers.phases import of_idle, risen
-from tidegate.advise.readers.tree import Tree, in_range, of_json
+from tidegate.scenario.tree import Damaged, Tree, in_range, of_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

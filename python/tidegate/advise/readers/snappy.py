@@ -6,7 +6,7 @@ By the two texts of github.com/google/snappy,
 
 from __future__ import annotations
 
-from tidegate.advise.facts import Damaged
+from tidegate.scenario.tree import Damaged
 
 MOST = 256 << 20
 """A larger result is refused."""

@@ -7,13 +7,15 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tidegate.advise.facts import Damaged
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MOST = 1e18
 """No number of these files is larger."""
+
+
+class Damaged(Exception):
+    """A file that is not as its format says; the place is part of the words."""
 
 
 @dataclass(frozen=True)

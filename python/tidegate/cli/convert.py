@@ -1,0 +1,53 @@
+"""`tidegate convert`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tidegate.cli.console import place, say, text, where
+
+File = Annotated[
+    Path, where("FILE", "A HAR file; or a graph as GraphML, GML or JSON of nodes and links.")
+]
+Rate = Annotated[str | None, text("RATE", "Rate of links of which a graph has none.")]
+Delay = Annotated[str | None, text("TIME", "Delay of links of which a graph has none.")]
+Out = Annotated[Path | None, place("FOLDER", "Folder of the scenario; default: the file's name.")]
+
+
+def convert(file: File, rate: Rate = None, delay: Delay = None, out: Out = None) -> None:
+    """Make a scenario of a file of another tool: pages of a browser (HAR), or a network's graph.
+
+    Existing files are not replaced.
+    """
+    from tidegate import _native
+    from tidegate.errors import UsageError
+    from tidegate.results.store import display, write_whole
+    from tidegate.scenario import made
+    from tidegate.scenario.made.graph import Given
+    from tidegate.show.hints import program
+
+    for option, value, parsed in (
+        ("--rate", rate, _native.rate_bps),
+        ("--delay", delay, _native.time_s),
+    ):
+        try:
+            if value is not None:
+                parsed(value)
+        except ValueError as error:
+            what, remedy = error.args
+            raise UsageError(f"Could not understand {option} {value}: {what}.", remedy) from None
+    found = made.of_file(file, Given(rate, delay))
+    folder = out or Path(file.stem)
+    for name in found.files:
+        if (folder / name).exists():
+            raise UsageError(f"{folder / name} is there already.", "Name another --out FOLDER.")
+    for name, content in found.files.items():
+        write_whole(folder / name, content.encode())
+    for sentence in found.said:
+        say(f"{sentence[0].upper()}{sentence[1:]}.")
+    first = folder / next(iter(found.files))
+    typer.echo(display(first))
+    say(f"Try next: {program()} check {display(first)}")
