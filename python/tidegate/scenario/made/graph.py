@@ -70,7 +70,7 @@ def _read(read: Callable[[Any], Any]) -> Graph:
     except ModuleNotFoundError as error:
         raise TidegateError(
             "GraphML and GML are read by networkx, which is not there.",
-            "Install it: pip install 'tidegate[graphs]'.",
+            "Install it: pip install networkx.",
         ) from error
     try:
         found = read(networkx)
