@@ -10,6 +10,7 @@
 
 mod arrivals;
 mod pages;
+mod periods;
 
 use rand::{Rng, RngExt as _, SeedableRng as _, distr::OpenClosed01};
 pub use rand_pcg::Pcg64;
@@ -18,6 +19,7 @@ use tidegate_core::units::Time;
 use crate::scenario::{Class, Course, Direction, End, FlowSize, People, Shape};
 use arrivals::Starts;
 pub use pages::{Object, Page};
+pub use periods::Periods;
 
 /// Largest flow in bytes; a larger draw is truncated.
 pub const MAX_FLOW: u64 = 1_000_000_000_000;

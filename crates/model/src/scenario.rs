@@ -318,7 +318,7 @@ impl Transport {
 }
 
 /// A constant rate.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Udp {
     /// Rate of a flow, headers included.
     pub rate: Rate,
@@ -326,6 +326,8 @@ pub struct Udp {
     pub packet: u32,
     /// Packets per burst, and the time between the starts of bursts; none: continuous.
     pub burst: Option<(u32, Time)>,
+    /// Seconds of sending, and of silence then; none: never silent.
+    pub on_off: Option<(Amount, Amount)>,
     /// ECN codepoint of its packets; none: not ECN-capable.
     pub ecn: Option<Codepoint>,
 }

@@ -240,8 +240,11 @@ fn users_of_known_rates_are_in_the_offered_load() {
         let found = tidegate_model::offered::offered(&scenario);
         found.into_iter().find(|port| port.port == "bottleneck").unwrap()
     };
+    // a third of the time
+    let third = udp.replace("'1000B'", "'1000B', on_off = { on = '1s', off = '2s' }");
     for (traffic, least, most) in [
         (&udp, 0.1458, 0.1458),
+        (&third, 0.1458 / 3.0, 0.1458 / 3.0),
         (&readers, 0.072, 0.072),
         (&video, 0.1, 0.4),
         (&visits, 0.16, 0.16),

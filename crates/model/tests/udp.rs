@@ -27,7 +27,8 @@ fn loaded(set: &[(&str, &str)]) -> Result<Scenario, Report> {
 #[test]
 fn a_background_is_endless_packets_of_a_kilobyte_unless_it_says_otherwise() {
     let class = &loaded(&[]).unwrap().traffic[0];
-    let udp = Udp { rate: Rate::from_bps(2_000_000), packet: 1000, burst: None, ecn: None };
+    let rate = Rate::from_bps(2_000_000);
+    let udp = Udp { rate, packet: 1000, burst: None, on_off: None, ecn: None };
     assert_eq!(class.transport, Transport::Udp(udp));
     assert_eq!(class.transport.payload(), 972);
     assert_eq!(class.size, FlowSize::Unlimited { stop: Time::from_secs(5) });
@@ -35,14 +36,19 @@ fn a_background_is_endless_packets_of_a_kilobyte_unless_it_says_otherwise() {
         ("traffic.background.transport.udp.packet", "400B"),
         ("traffic.background.transport.udp.burst", "{ packets = 5, every = \"1s\" }"),
     ];
-    let Transport::Udp(udp) = loaded(&set).unwrap().traffic[0].transport else { panic!() };
+    let class = loaded(&set).unwrap().traffic.remove(0);
+    let Transport::Udp(udp) = class.transport else { panic!() };
     assert_eq!((udp.packet, udp.burst), (400, Some((5, Time::from_secs(1)))));
 }
 
 #[test]
 fn it_is_shown_as_it_was_loaded() {
     let burst = [("traffic.background.transport.udp.burst", "{ packets = 5, every = \"1s\" }")];
-    for set in [&[][..], &burst] {
+    let on_off = [(
+        "traffic.background.transport.udp.on_off",
+        "{ on = { exponential = { mean = \"1s\" } }, off = \"2s\" }",
+    )];
+    for set in [&[][..], &burst, &on_off] {
         let settings: Vec<Setting<'_>> =
             set.iter().map(|&(key, value)| Setting { key, value }).collect();
         let source = Source { name: "t", text: BACKGROUND };
@@ -69,10 +75,22 @@ fn what_means_nothing_without_a_connection_is_refused() {
         // 1000 B at 2 Mbit/s take 4 ms
         (format!("{udp}.burst"), "{ packets = 250, every = \"999ms\" }", "250 packets take 1s"),
         (format!("{udp}.mss"), "1kB", "unknown key `mss`"),
+        (format!("{udp}.on_off"), "{ on = \"1s\" }", "`off` is missing"),
+        (format!("{udp}.on_off"), "{ on = \"1s\", off = \"0s\" }", "on_off.off"),
         ("traffic.background.transport".to_owned(), "udp", "`rate` is missing"),
     ];
     for (key, value, wanted) in cases {
         let message = loaded(&[(&key, value)]).expect_err(value).render(false);
         assert!(message.contains(wanted), "{key}={value}: no {wanted:?} in\n{message}");
     }
+}
+
+#[test]
+fn bursts_and_times_of_silence_do_not_go_together() {
+    let udp = "traffic.background.transport.udp";
+    let (burst, on_off) = (format!("{udp}.burst"), format!("{udp}.on_off"));
+    let set =
+        [(&*burst, "{ packets = 5, every = \"1s\" }"), (&*on_off, "{ on = \"1s\", off = \"1s\" }")];
+    let message = loaded(&set).expect_err("both").render(false);
+    assert!(message.contains("has no effect with `on_off`"), "{message}");
 }

@@ -6,7 +6,7 @@
 use tidegate_core::host::Ends;
 use tidegate_core::packet::Packet;
 use tidegate_core::units::Time;
-use tidegate_model::scenario::{Class, Scenario, Transport, Udp};
+use tidegate_model::scenario::{Class, Scenario};
 
 use crate::app::Apps;
 use crate::capture::Identity;
@@ -45,12 +45,11 @@ pub(crate) struct Flows {
 
 impl Flows {
     pub(crate) fn new(scenario: &Scenario, seed: u64) -> Flows {
-        let udp = scenario.traffic.iter().map(udp);
         Flows {
             reno: FlowTable::new(FlowId::RENO),
             other: FlowTable::new(FlowId::OTHER),
             apps: Apps::new(scenario, seed),
-            udp: UdpTable::new(FlowId::UDP, udp, scenario.warmup),
+            udp: UdpTable::new(FlowId::UDP, scenario, seed),
             hosts: HostTable::new(FlowId::HOSTS, &scenario.traffic),
         }
     }
@@ -205,13 +204,6 @@ impl Flows {
         self.reno.finish(world);
         self.other.finish(world);
         self.apps.finish(world);
-    }
-}
-
-fn udp(class: &Class) -> Option<Udp> {
-    match class.transport {
-        Transport::Udp(udp) => Some(udp),
-        Transport::Tcp(_) | Transport::Controlled(..) | Transport::Quic(_) => None,
     }
 }
 

@@ -281,3 +281,54 @@ fn what_an_overloaded_link_drops_is_lost() {
     assert!(heard(&results, "delay_max_s") <= whole + 1e-9);
     close(heard(&results, "delay_p50_s"), whole, 0.02);
 }
+
+/// By hand: 2 Mbit/s in packets of 1000 B are one each 4 ms, 250 in a second of sending. From 1 s to
+/// 10.999 s it sends in five seconds and is silent in five.
+#[test]
+fn it_sends_and_is_silent_in_turn() {
+    let text = class(
+        "{ rate = \"2Mbit\", packet = \"1000B\", on_off = { on = \"1s\", off = \"1s\" } }",
+        "arrivals = { at = [\"1s\"] }\nstop = \"10.999s\"",
+    );
+    let results = run(&load(&text, &[("sample", "1s"), ("warmup", "0s")]), 1);
+    assert_eq!(flow(&results, "sent_packets"), 1250.0);
+    // what the port has sent by each second, 100 ms later at the most
+    let arrived = column(&results.ports, "arrived_packets");
+    let of_port = column(&results.ports, "port");
+    let by_second: Vec<f64> =
+        arrived.iter().zip(&of_port).filter(|(_, port)| **port == 0.0).map(|(a, _)| *a).collect();
+    assert_eq!(by_second[1..7], [250.0, 0.0, 250.0, 0.0, 250.0, 0.0]);
+}
+
+/// Exponential times with means of 50 ms and 150 ms: a quarter of the time, and a packet of 2 ms is
+/// begun whole, so each time of sending has half a packet more in the mean. 100 flows of 50 s have
+/// some 25,000 such times; the standard error is below one per cent.
+#[test]
+fn drawn_times_have_their_means_and_belong_to_the_class_alone() {
+    let times = "{ on = { exponential = { mean = \"50ms\" } }, \
+                 off = { exponential = { mean = \"150ms\" } } }";
+    let text = class(
+        &format!("{{ rate = \"100kbit\", packet = \"29B\", on_off = {times} }}"),
+        "arrivals = { uniform = 100, within = \"10ms\" }",
+    );
+    let set = [("duration", "50s"), ("warmup", "0s")];
+    let alone = run(&load(&text, &set), 3);
+    let sent = column(&alone.flows, "sent_packets");
+    let packet = 29.0 * 8.0 / 100e3;
+    let share = sent.iter().sum::<f64>() * packet / (100.0 * 50.0);
+    close(share, (50.0 + packet * 500.0) / 200.0, 0.02);
+    // flows differ from each other, and another class changes nothing
+    assert!(sent.iter().any(|each| *each != sent[0]));
+    let other = "[traffic.other]\ntransport = { udp = { rate = \"1kbit\" } }\n\
+                 arrivals = { at = [\"0s\"] }\n";
+    let beside = run(&load(&format!("{text}{other}"), &set), 3);
+    let class = column(&beside.flows, "class");
+    let same = column(&beside.flows, "sent_packets");
+    let same: Vec<f64> = same
+        .iter()
+        .zip(&class)
+        .filter(|(_, class)| **class == 0.0)
+        .map(|(sent, _)| *sent)
+        .collect();
+    assert_eq!(same, sent);
+}

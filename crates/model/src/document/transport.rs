@@ -9,6 +9,7 @@ use tidegate_core::units::{Rate, Size, Time};
 use tidegate_core::{keys, settings};
 
 use super::bound::Codepoint;
+use crate::document::amount::Amount;
 use crate::profile::TcpDoc;
 
 /// A control other than TCP's own: its settings, and those of TCP, in one table.
@@ -51,7 +52,15 @@ keys! {
     rate: Rate = required "Rate of each flow, headers included";
     packet: Size = "1000B" ["29B" to "65000B"] "Size of a packet, its headers of 28 B included";
     burst: Option<BurstDoc> = none "Packets are sent in bursts at `rate`; default: continuously";
+    on_off: Option<OnOffDoc> = none "Each flow sends and is silent in turn, for times that may be drawn; default: it is never silent";
     ecn: Option<Codepoint> = none "ECN codepoint of its packets; default none" + "A mark does not slow it down.";
+}
+
+keys! {
+    /// Times of sending and of silence in turn; a flow begins with one of sending.
+    "OnOffDoc" as pub(crate) OnOffDoc = "a table, as in { on = { exponential = { mean = \"1s\" } }, off = \"2s\" }":
+    on: Amount<Time> = required "How long it sends at a time: a time or a distribution" + "One packet at least.";
+    off: Amount<Time> = required "How long it is silent then: a time or a distribution";
 }
 
 keys! {

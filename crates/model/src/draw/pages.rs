@@ -63,7 +63,7 @@ impl Amount {
     }
 
     /// A draw as a time.
-    fn time(&self, random: &mut Pcg64) -> Time {
+    pub(super) fn time(&self, random: &mut Pcg64) -> Time {
         Time::from_secs_f64((self.shape.draw(random) * self.mean).min(LONGEST))
     }
 }

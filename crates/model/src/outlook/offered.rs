@@ -108,9 +108,13 @@ fn bits(class: &Class, expected: &Expected, duration: Time) -> Option<Bits> {
 /// The rate of the payload of a flow of UDP.
 fn payload_bps(udp: &Udp) -> f64 {
     let payload = f64::from(udp.packet - Udp::HEADER);
+    let sending = match &udp.on_off {
+        Some((on, off)) => on.mean / (on.mean + off.mean),
+        None => 1.0,
+    };
     match udp.burst {
         Some((packets, every)) => f64::from(packets) * payload * 8.0 / every.secs(),
-        None => udp.rate.bps() as f64 * payload / f64::from(udp.packet),
+        None => sending * udp.rate.bps() as f64 * payload / f64::from(udp.packet),
     }
 }
 

@@ -9,7 +9,8 @@ mod heard;
 use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::units::{Pace, Time};
 use tidegate_model::columns::{Category, Column, UdpRow};
-use tidegate_model::scenario::{Codepoint, Scenario, Udp};
+use tidegate_model::draw::Periods;
+use tidegate_model::scenario::{self, Codepoint, Scenario, Transport, Udp};
 
 use super::receiver::Address;
 use super::table::{NewFlow, World};
@@ -34,14 +35,37 @@ struct Flow {
     /// Packets and bytes (headers included) sent since then.
     packets: u32,
     bytes: u64,
+    /// When it sends, and the end of the present time of sending.
+    periods: Option<(Box<Periods>, Time)>,
     jitter: Jitter,
 }
 
 /// What a class sends, at which pace, and what has arrived of it.
 struct Class {
+    name: String,
     udp: Udp,
     pace: Pace,
     heard: Heard,
+    /// Flows that have started.
+    started: u64,
+}
+
+impl Class {
+    /// None: the class does not send by UDP.
+    fn new(class: &scenario::Class) -> Option<Class> {
+        let Transport::Udp(udp) = &class.transport else { return None };
+        let (name, udp) = (class.name.clone(), udp.clone());
+        Some(Class { name, pace: udp.rate.pace(), udp, heard: Heard::new(), started: 0 })
+    }
+
+    /// When its next flow sends, which starts at `now`.
+    fn periods(&mut self, seed: u64, now: Time) -> Option<(Box<Periods>, Time)> {
+        let number = self.started;
+        self.started += 1;
+        let mut periods = Periods::new(seed, &self.name, number, self.udp.on_off.clone()?);
+        let end = now + periods.on();
+        Some((Box::new(periods), end))
+    }
 }
 
 /// All flows under UDP.
@@ -52,17 +76,13 @@ pub(crate) struct UdpTable {
     flows: Vec<Flow>,
     /// What was sent before this instant is not measured.
     warmup: Time,
+    seed: u64,
 }
 
 impl UdpTable {
-    pub(crate) fn new(
-        number: u32,
-        classes: impl Iterator<Item = Option<Udp>>,
-        warmup: Time,
-    ) -> UdpTable {
-        let class = |udp: Udp| Class { udp, pace: udp.rate.pace(), heard: Heard::new() };
-        let classes = classes.map(|udp| udp.map(class)).collect();
-        UdpTable { number, classes, flows: Vec::new(), warmup }
+    pub(crate) fn new(number: u32, scenario: &Scenario, seed: u64) -> UdpTable {
+        let classes = scenario.traffic.iter().map(Class::new).collect();
+        UdpTable { number, classes, flows: Vec::new(), warmup: scenario.warmup, seed }
     }
 
     /// Whether one more flow fits.
@@ -76,6 +96,8 @@ impl UdpTable {
         let row = &mut world.rows[flow.row as usize];
         (row.admitted, row.reached) = (now, now);
         let id = FlowId::new(self.number, self.flows.len() as u32);
+        let class = self.classes.get_mut(usize::from(flow.class)).and_then(Option::as_mut);
+        let periods = class.and_then(|class| class.periods(self.seed, now));
         self.flows.push(Flow {
             row: flow.row,
             class: flow.class,
@@ -85,6 +107,7 @@ impl UdpTable {
             begun: now,
             packets: 0,
             bytes: 0,
+            periods,
             jitter: Jitter::default(),
         });
         self.send(id, world);
@@ -95,7 +118,7 @@ impl UdpTable {
     fn send(&mut self, id: FlowId, world: &mut World<'_>) {
         let flow = &mut self.flows[id.slot()];
         let Some(class) = &mut self.classes[usize::from(flow.class)] else { return };
-        let Class { udp, pace, heard } = class;
+        let Class { udp, pace, heard, .. } = class;
         heard.sent += u64::from(world.net.now >= self.warmup);
         let full = u64::from(udp.packet - Udp::HEADER);
         let payload = full.min(flow.left);
@@ -129,6 +152,15 @@ impl UdpTable {
                 (flow.begun, flow.packets, flow.bytes) = (next, 0, 0);
             }
             _ => {}
+        }
+        if let Some((periods, end)) = &mut flow.periods
+            && next >= *end
+            && flow.left > 0
+        {
+            // what is left of the last packet's time belongs to the silence
+            next = next.max(*end + periods.off());
+            *end = next + periods.on();
+            (flow.begun, flow.packets, flow.bytes) = (next, 0, 0);
         }
         world.net.send(&packet);
         world.net.events.push(next, Entity::new(Kind::Flow, id.0));

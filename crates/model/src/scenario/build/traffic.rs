@@ -169,8 +169,18 @@ fn udp(check: &mut Check<'_>, name: &str, doc: &mut ClassDoc) -> Option<Udp> {
         check.require(takes <= doc.every, &path("burst"), what, "write a longer `every`");
         burst = Some((doc.packets, doc.every));
     }
+    let on_off = udp.on_off.as_ref().map(|doc| {
+        let what = "has no effect with `on_off`";
+        check.require(burst.is_none(), &path("burst"), what, "leave one of the two out");
+        let path = |key| ["traffic", name, "transport", "udp", "on_off", key];
+        let mut time = |key, doc| {
+            let help = "write a mean time from 1us to 24h";
+            amount::amount(check, &path(key), doc, 1e-6..=86_400.0, help)
+        };
+        (time("on", &doc.on), time("off", &doc.off))
+    });
     let packet = udp.packet.bytes() as u32;
-    Some(Udp { rate: udp.rate, packet, burst, ecn: udp.ecn })
+    Some(Udp { rate: udp.rate, packet, burst, on_off, ecn: udp.ecn })
 }
 
 /// QUIC: RFC 9000, 14 asks for datagrams of 1200 bytes at least.
