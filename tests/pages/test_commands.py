@@ -1,7 +1,7 @@
 """Every command that the entry pages tell a reader to type works, in the order of the pages.
 
 Scenarios are cut to a few seconds, and no picture is drawn. What runs for minutes
-(papers, studies, certificates) is only parsed: its options and names have to exist, and the
+(papers, studies, certificates, searches) is only parsed: its options and names have to exist, and the
 scenarios of a certificate have to be right.
 """
 
@@ -18,6 +18,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from tidegate.advise.scene import Times
+from tidegate.attack.perform import Request
 from tidegate.certify import certificate, conditions, controls
 from tidegate.cli import app
 
@@ -25,8 +26,8 @@ ROOT = Path(__file__).parents[2]
 PAGES = ["README", "docs/getting-started", "docs/own-traffic", "docs/for-engineers"]
 PAGES += ["docs/for-researchers", "docs/for-teachers", "docs/for-operators", "docs/certify"]
 PAGES += ["docs/scenario", "docs/people", "docs/sweep", "docs/tide", "docs/studies/tide/notes"]
-PAGES += ["docs/advise", "docs/today"]
-SLOW = ("paper", "study", "certify")
+PAGES += ["docs/advise", "docs/today", "docs/attack"]
+SLOW = ("paper", "study", "certify", "attack")
 INSTALL = ("--install-completion",)
 LEFT = [
     "out/our-office-link-compare/report.html",
@@ -96,10 +97,21 @@ def certify_fault(asked: dict[str, Any]) -> str:
     return "" if plan.cases or asked["listed"] else "nothing is run"
 
 
+def attack_fault(asked: dict[str, Any]) -> str:
+    """Look up each name of a search."""
+    if asked["listed"]:
+        return ""
+    against, parts = (asked[name] or () for name in ("against", "part"))
+    Request.of(asked["control"], asked["gate"], asked["objective"], against, parts)
+    return ""
+
+
 def slow_fault(name: str, *rest: str) -> str:
     asked = get_command(app).commands[name].make_context(name, list(rest)).params
     if name == "certify":
         return certify_fault(asked)
+    if name == "attack":
+        return attack_fault(asked)
     return "" if claim_exists(asked["key"], asked.get("explain")) else "no such claim"
 
 

@@ -39,7 +39,10 @@ def test_the_commands_for_extras_install_what_the_extras_ask_for():
     """tidegate is in no package index, so that `pip install 'tidegate[...]'` finds nothing."""
     told = [set(each.split()) for each in re.findall(r"pip install ([a-z- ]+)`", PAGE)]
     extras = PROJECT["optional-dependencies"]
-    assert told == [names(extras[each]) for each in ("cluster", "report", "cluster", "pandas", "graphs")]
+    assert told == [
+        names(extras[each])
+        for each in ("cluster", "attack", "report", "cluster", "attack", "pandas", "graphs")
+    ]
 
 
 def test_the_sum_is_that_of_the_rows_without_the_extras():

@@ -190,6 +190,7 @@ def test_users_of_another_link_load_it_as_the_case_says() -> None:
 class _Served:
     def __init__(self, flows: dict[str, Any], rates: dict[str, Any]) -> None:
         self._flows, self._rates = flows, rates
+        self.summary = {"warmup_s": 20.0, "duration_s": 120.0}
         self.all = {"delivered_bytes": 1, "retransmitted_share": None}
         times = ("fct_p50_s", "fct_p95_s", "page_load_p50_s", "page_load_p95_s")
         self.web: dict[str, Any] = dict.fromkeys(times)

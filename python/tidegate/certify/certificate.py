@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tidegate import _native
-from tidegate.certify.conditions import FOLDER
 from tidegate.certify.measures import measure
 from tidegate.certify.verdicts import judge, overall
 from tidegate.papers.case import Case, fitting, keyed
@@ -18,6 +17,7 @@ from tidegate.papers.paper import Paper
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
 
     from tidegate.certify.conditions import Condition, Suite
     from tidegate.certify.controls import Control
@@ -117,6 +117,11 @@ class Plan(Paper):
     refused: Mapping[str, str]
     changed: Mapping[str, str]
 
+    @property
+    def scenarios(self) -> Path:
+        """The folder of the scenarios that its cases name."""
+        return self.suite.folder
+
 
 def name(condition: Condition, control: Control) -> str:
     """Return the name of a case."""
@@ -129,7 +134,7 @@ def plan(suite: Suite, conditions: Sequence[Condition], controls: Sequence[Contr
     refused: dict[str, str] = {}
     changed: dict[str, str] = {}
     for condition in conditions:
-        text = (FOLDER / suite.scenario(condition)).read_text(encoding="utf-8")
+        text = (suite.folder / suite.scenario(condition)).read_text(encoding="utf-8")
         traffic = tomllib.loads(text)["traffic"]
         classes = {
             key: each
@@ -151,6 +156,7 @@ def plan(suite: Suite, conditions: Sequence[Condition], controls: Sequence[Contr
         package=__package__,
         cases=keyed(cases),
         laws=laws,
+        keep=suite.keep,
         suite=suite,
         refused=refused,
         changed=changed,

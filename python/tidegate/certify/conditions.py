@@ -9,7 +9,7 @@ from importlib.resources import files
 from math import log
 from pathlib import Path
 
-from tidegate.errors import UsageError
+from tidegate.errors import UsageError, from_os
 
 
 @dataclass(frozen=True)
@@ -84,9 +84,13 @@ class Suite:
     conditions: tuple[Condition, ...]
     limits: dict[str, Limit]
     not_covered: tuple[NotCovered, ...]
+    folder: Path
+    """The folder that has the folder of its scenarios."""
+    keep: tuple[str, ...] = ()
+    """Columns of flows that its measures read."""
 
     def scenario(self, condition: Condition) -> str:
-        """Return the document of a condition, relative to `FOLDER`."""
+        """Return the document of a condition, relative to its folder."""
         return f"{self.name}/{condition.id}.toml"
 
 
@@ -97,17 +101,28 @@ FOLDER = Path(str(files(__package__))) / "scenarios"
 
 @cache
 def suite(name: str) -> Suite:
-    """Read a suite; raises UsageError for another name."""
-    if name not in SUITES:
-        raise UsageError(f"There is no suite {name}.", f"Suites: {', '.join(SUITES)}.")
-    document = tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
+    """Read a suite by its name, or from a file; raises UsageError where there is none."""
+    path = Path(name) if name.endswith(".toml") else FOLDER / f"{name}.toml"
+    if path.parent == FOLDER and name not in SUITES:
+        raise UsageError(
+            f"There is no suite {name}.",
+            f"Suites: {', '.join(SUITES)}; or a file, FILE.toml.",
+        )
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise from_os("read the suite", path, error) from error
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"Could not read the suite {path}: {error}.", "A suite is TOML.") from None
     return Suite(
-        name,
+        path.stem,
         document["title"],
         tuple(document["standard"]),
         tuple(_condition(each) for each in document["condition"]),
         {key: Limit(key, **values) for key, values in document["limit"].items()},
         tuple(NotCovered(**each) for each in document.get("not_covered", ())),
+        path.parent,
+        tuple(document.get("keep", ())),
     )
 
 

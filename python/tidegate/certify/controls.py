@@ -122,6 +122,7 @@ CONTROLS = {
         *(_explicit(name) for name in ("qfcp", "xcp", "rcp", "vcp")),
         *(_quic(name) for name in ("cubic", "new-reno")),
         Control("none"),
+        Control("static"),
         Control("blitz", '"blitz"', (("queue", '{ law = "pushout" }'),), endless=False),
     )
 }
@@ -138,7 +139,7 @@ def find(text: str) -> Control:
         name, laws = _own(text)
         return Control(text, f'{{ python = {{ name = "{name}", profile = "linux" }} }}', laws=laws)
     if text not in CONTROLS:
-        names = ", ".join(name for name in CONTROLS if name != "none")
+        names = ", ".join(name for name in CONTROLS if name not in ("none", "static"))
         raise UsageError(
             f"There is no control {text}.",
             f"Controls: {names}; or one of your own, FILE.py:NAME; or a transport as a scenario"

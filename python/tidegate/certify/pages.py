@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tidegate.certify.conditions import FOLDER
 from tidegate.certify.verdicts import BETTER, LIKE, WORSE
 from tidegate.papers.page import png
 from tidegate.papers.page import table as markdown
@@ -125,7 +124,7 @@ def listed(suite: Suite) -> str:
     from tidegate.results.store import display
 
     rows = [
-        f"{each.section:6} {each.id}: {each.title} ({display(FOLDER / suite.scenario(each))})"
+        f"{each.section:6} {each.id}: {each.title} ({display(suite.folder / suite.scenario(each))})"
         for each in suite.conditions
     ]
     rest = [

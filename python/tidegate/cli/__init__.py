@@ -15,6 +15,7 @@ import typer
 
 from tidegate.cli.advise import advise
 from tidegate.cli.against_linux import against_linux
+from tidegate.cli.attack import attack
 from tidegate.cli.bench import bench
 from tidegate.cli.certify import certify
 from tidegate.cli.check import check
@@ -53,6 +54,7 @@ COMMANDS = (
     paper,
     study,
     certify,
+    attack,
     against_linux,
     bench,
     flows,

@@ -35,8 +35,8 @@ SuiteName = Annotated[
     str | None,
     text(
         "NAME",
-        "rfc9743 (default for sender controls), bbr (the cases of the BBR draft), or"
-        " access-link (default for gates and queue laws).",
+        "rfc9743 (default for sender controls), bbr (the cases of the BBR draft),"
+        " access-link (default for gates and queue laws), or FILE.toml, as attack writes them.",
         "--suite",
     ),
 ]

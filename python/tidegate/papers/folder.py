@@ -138,6 +138,11 @@ class CaseFolder(RunFolder):
         """Return a saved run."""
         return SavedRun(job.folder, job.seed)
 
+    def forget(self, names: Iterable[str]) -> None:
+        """Drop what was loaded of cases: a search has more of them than memory has room for."""
+        for name in names:
+            self._loaded.pop(name, None)
+
     def _load(self, case: Case) -> tuple[Scenario, str, Mapping[str, bytes]]:
         if case.key not in self._loaded:
             document = self.paper.document(case)

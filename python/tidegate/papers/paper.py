@@ -42,6 +42,11 @@ class Paper:
         """The folder of its data."""
         return files(self.package)
 
+    @property
+    def scenarios(self) -> Path:
+        """The folder of the scenarios that its cases name."""
+        return Path(str(self.folder / "scenarios"))
+
     def claims(self) -> list[Claim]:
         """Read its claims."""
         return listed.read((self.folder / "claims.csv").read_text(encoding="utf-8"))
@@ -56,8 +61,7 @@ class Paper:
 
     def document(self, case: Case) -> documents.Document:
         """Return the scenario of a case."""
-        path = Path(str(self.folder / "scenarios" / case.scenario))
-        document = documents.read(path)
+        document = documents.read(self.scenarios / case.scenario)
         variants = {cell.label: cell.settings for cell in variant_cells(document)}
         for name in case.variants:
             document = document.having(*variants[name])

@@ -156,11 +156,15 @@ def port_sum(record: SavedRun, port: str, column: str, start: float, end: float)
 def longest_loss(record: SavedRun, port: str, share: float) -> float:
     """Return the longest time in which every interval loses more than a share of its data, s."""
     samples = record.ports(port)
-    time = samples["time_s"]
     much = samples["data_dropped"] > share * samples["data_arrived"]
-    begun, longest = float(time[0]), 0.0
-    for end, is_much in zip(time, much, strict=True):
-        if not is_much:
+    return _longest(samples["time_s"], much)
+
+
+def _longest(ends: Floats, there: NDArray[np.bool_]) -> float:
+    """Return the longest time in which something holds in each interval; of the first, nothing."""
+    begun, longest = float(ends[0]), 0.0
+    for end, holds in zip(ends, there, strict=True):
+        if not holds:
             begun = float(end)
         longest = max(longest, float(end) - begun)
     return longest
@@ -175,3 +179,27 @@ def starved(record: SavedRun) -> float:
         now = now + 1 if waiting and admitted == 0 else 0
         longest = max(longest, now)
     return float(longest)
+
+
+@of_values
+def in_time(record: SavedRun, seconds: float) -> float:
+    """Return the share of sessions that closed within so many seconds of their first SYN.
+
+    Those count that began after the warm-up, and so long before the end.
+    """
+    flows, started = record.flows(), record.rates()
+    begin, end = record.summary["warmup_s"], record.summary["duration_s"] - seconds
+    came = float(np.sum(started["started"][within(started["time_s"], begin, end)]))
+    inside = (flows["start_s"] >= begin) & (flows["start_s"] < end)
+    took = (flows["closed_s"] - flows["start_s"])[inside]
+    return float(np.sum(took <= seconds)) / came if came else float("nan")
+
+
+@of_values
+def longest_silence(record: SavedRun, name: str) -> float:
+    """Return the longest time in which flows of a class were open and got nothing new, s.
+
+    The scenario names the class in `series`; the time is a multiple of its `every`.
+    """
+    series = record.series(name)
+    return _longest(series["time_s"], (series["open_flows"] > 0) & (series["rate_bps"] == 0))

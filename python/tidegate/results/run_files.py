@@ -154,6 +154,12 @@ class SavedRun:
         """Return the samples of one port."""
         return _arrays(self._at("ports", name))
 
+    def series(self, name: str) -> dict[str, Floats]:
+        """Return the rows of a class that the scenario names in `series`."""
+        import polars as pl
+
+        return _arrays(self.table("class_series").filter(pl.col("class") == name).drop("class"))
+
     def events(self, port: str = "bottleneck") -> dict[str, Any]:
         """Return the decisions of the law at a port; `phase` is a list of words."""
         import polars as pl

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isnan, nan
+from math import isnan
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tidegate.papers.page import png, table
-from tidegate.results.measures import known
+from tidegate.results.measures import in_time, known
 from tidegate.studies.today.cases import (
     FITTED,
     HOSTS,
@@ -61,23 +61,13 @@ def served(record: SavedRun, link: Link) -> Served:
     page = web.get("pages") is not None
     time = "page_load" if page else "fct"
     return Served(
-        in_time=known(web["pages_loaded_share"]) if page else _sessions_in_time(record, link),
+        in_time=known(web["pages_loaded_share"]) if page else in_time(IN_TIME_S)(record),
         median_s=known(web[f"{time}_p50_s"]),
         tail_s=known(web[f"{time}_p95_s"]),
         goodput=delivered * 8 / (link.mbit * 1e6 * link.duration_s),
         again=float(record.all["retransmitted_share"] or 0.0),
         delay_ms=1e3 * waits * (link.duration_s - link.warmup_s),
     )
-
-
-def _sessions_in_time(record: SavedRun, link: Link) -> float:
-    flows, rates = record.flows(), record.rates()
-    end = float(link.duration_s) - IN_TIME_S
-    second = rates["time_s"]  # the end of each second
-    came = float(np.sum(rates["started"][(second > link.warmup_s) & (second <= end)]))
-    inside = (flows["start_s"] >= link.warmup_s) & (flows["start_s"] < end)
-    took = (flows["closed_s"] - flows["start_s"])[inside]
-    return float(np.sum(took <= IN_TIME_S)) / came if came else nan
 
 
 def pages(runs: Runs) -> dict[str, bytes]:

@@ -1,0 +1,149 @@
+"""A whole search: what is asked for, the rounds, the finds, and the files of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tidegate.attack import finds
+from tidegate.attack.search import search
+from tidegate.attack.space import space
+from tidegate.attack.trials import Trials, others
+from tidegate.certify import controls
+from tidegate.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tidegate.attack.finds import Find
+    from tidegate.attack.objective import Objective
+    from tidegate.attack.search import Found
+    from tidegate.attack.space import Space
+    from tidegate.certify.controls import Control
+    from tidegate.papers.folder import CaseFolder
+
+
+@dataclass(frozen=True)
+class Request:
+    """Which control is attacked, for what, in which worlds."""
+
+    control: Control
+    worlds: Space
+    objective: Objective
+    against: tuple[Control, ...]
+    parts: tuple[str, ...]
+    seed: int
+    gate: bool
+
+    @classmethod
+    def of(
+        cls,
+        control: str | None,
+        gate: str | None,
+        objective: str | None = None,
+        against: Sequence[str] = (),
+        parts: Sequence[str] = (),
+        seed: int = 1,
+    ) -> Request:
+        """Read what was asked for; raises UsageError for unknown names."""
+        if (control is None) == (gate is None):
+            raise UsageError("Which control?", "Name one: tidegate attack cubic, or --gate tide.")
+        worlds = space("path" if gate is None else "access")
+        mine = controls.find(str(control)) if gate is None else controls.stage("gate", gate)
+        wanted = objective or next(iter(worlds.objectives))
+        if wanted not in worlds.objectives:
+            known = ", ".join(worlds.objectives)
+            raise UsageError(f"There is no objective {wanted}.", f"Objectives: {known}.")
+        aim = worlds.objectives[wanted]
+        worlds.allowed(aim, parts)
+        if gate is not None:
+            theirs = tuple(controls.stage("gate", each) for each in against)
+        else:
+            theirs = tuple(map(controls.find, against or worlds.standard))
+        return cls(mine, worlds, aim, theirs, tuple(parts), seed, gate is not None)
+
+    @property
+    def name(self) -> str:
+        """The name of its suite of finds."""
+        return f"{self.control.key}-{self.objective.name}"
+
+    @property
+    def command(self) -> str:
+        """The command that asks for this, without the number of runs."""
+        words = ["tidegate attack", f"--gate {self.control.name}" if self.gate else self.quoted]
+        words.append(f"--for {self.objective.name}")
+        words += [f"--part {each}" for each in self.parts]
+        return " ".join([*words, f"--seed {self.seed}"])
+
+    @property
+    def quoted(self) -> str:
+        """The control as a shell takes it."""
+        name = self.control.name
+        return f"'{name}'" if " " in name else name
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a search found, and how many runs it took."""
+
+    rounds: tuple[Found, ...]
+    finds: tuple[Find, ...]
+    searched: int
+    """Runs of the search."""
+    shrunk: int
+    """Runs of the shrinking."""
+
+
+def perform(
+    request: Request,
+    folder: CaseFolder,
+    more: Callable[[int], bool],
+    wanted: int,
+    tell: Callable[[str], None],
+) -> Outcome:
+    """Search as long as there may be `more` after so many runs; shrink and save the finds."""
+    trials = Trials(
+        request.worlds,
+        request.objective,
+        request.control,
+        others(request.worlds, request.against, gate=request.gate),
+        folder,
+    )
+    rounds = []
+    for each in search(
+        request.worlds,
+        request.objective,
+        trials.scores,
+        request.seed,
+        lambda: more(trials.runs),
+        request.parts,
+    ):
+        rounds.append(each)
+        parts = ", ".join(each.world.parts) or "no part"
+        tell(f"round {each.round}, {trials.runs} runs: {each.score:.1f} limits worse ({parts})")
+    spent = trials.runs
+    kept = []
+    for find in finds.shrunk(trials, rounds, wanted):
+        kept.append(find)
+        parts = ", ".join(find.small.parts) or "no part"
+        tell(f"{find.name}: {find.score:.1f} limits worse ({parts})")
+    save(request, trials, kept)
+    return Outcome(tuple(rounds), tuple(kept), spent, trials.runs - spent)
+
+
+def save(request: Request, trials: Trials, kept: Sequence[Find]) -> None:
+    """Write a suite of the finds, and a scenario for each; what an earlier search left goes."""
+    folder, name = trials.folder, request.name
+    for path in (folder.target / name).glob("*.toml"):
+        folder.remove(path)
+    if not kept:
+        folder.remove(folder.target / f"{name}.toml")
+        return
+    standard = request.worlds.standard
+    if not request.gate:
+        standard = tuple(each.name for each in request.against)
+    title = f"Worst worlds for {request.control.name}: {request.objective.name}"
+    for find in kept:
+        text = finds.scenario(trials, find, request.command)
+        folder.write(f"{name}/{find.name}.toml", text.encode())
+    folder.write(f"{name}.toml", finds.suite(trials, kept, title, standard).encode())
