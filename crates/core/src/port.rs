@@ -14,6 +14,7 @@
 //! them in the same ring behind the others. A port with stages stores them in a slab, and its
 //! discipline refers to them by handles.
 
+mod ahead;
 mod contents;
 mod medium;
 mod opportunities;
@@ -31,6 +32,8 @@ use crate::law::{Draw, Reason};
 use crate::packet::{Flags, Packet};
 use crate::units::{Pace, Rate, Time};
 
+pub use ahead::Early;
+use ahead::Foreseen;
 pub use medium::Medium;
 pub use opportunities::Opportunities;
 pub use police::Policer;
@@ -132,16 +135,21 @@ pub struct Port<C = ()> {
     free_at: Time,
     pace: Pace,
     delay: Time,
-    /// The port's number, written into packets that leave it.
-    number: u32,
+    /// Packets that will arrive by themselves, as they could not be booked ([`Port::book`]).
+    unbooked: u32,
     /// A value of the carrier's, about the packets that it carries for this port.
     pub hint: u16,
     /// Whether the port is plain and no packet waits.
     clear: bool,
+    /// Whether the carrier keeps all packets ([`Port::look_ahead`]).
+    foresees: bool,
     sent: Sent,
     ring: Ring<C>,
     /// The time of this port's pending event; the carrier sets it.
     pub armed: Time,
+    foreseen: Foreseen,
+    /// The port's number, written into packets that leave it.
+    number: u32,
     staged: Option<Box<Staged<C>>>,
     /// Bytes of the packets waiting in the ring.
     backlog_bytes: u64,
@@ -162,12 +170,15 @@ impl<C: Default> Port<C> {
             free_at: Time::ZERO,
             pace: rate.pace(),
             delay,
-            number,
+            unbooked: 0,
             hint: 0,
             clear: true,
+            foresees: false,
             sent: Sent::default(),
             ring: Ring::new(),
             armed: Time::NEVER,
+            foreseen: Foreseen::default(),
+            number,
             staged: None,
             backlog_bytes: 0,
             limit_bytes: 0,
@@ -265,7 +276,10 @@ impl<C: Default> Port<C> {
     #[inline]
     fn queue(&self) -> Sum {
         match &self.staged {
-            None => Sum { packets: self.ring.waiting(), bytes: self.backlog_bytes },
+            None => Sum {
+                packets: self.ring.waiting() + self.foreseen.waiting(),
+                bytes: self.backlog_bytes,
+            },
             Some(staged) => staged.waiting.all(),
         }
     }
@@ -348,6 +362,9 @@ impl<C: Default> Port<C> {
 
     #[inline]
     fn serve_due(&mut self, now: Time) {
+        if self.foresees {
+            return self.serve_foreseen(now);
+        }
         while self.ring.waiting() > 0 && self.free_at <= now {
             self.serve();
             self.clear = self.ring.waiting() == 0;
@@ -357,18 +374,27 @@ impl<C: Default> Port<C> {
     /// Starts the transmission of the oldest waiting packet.
     #[inline]
     fn serve(&mut self) {
+        let packet = self.ring.first_waiting();
+        let Some((at, size)) = packet.map(|packet| (packet.at, u64::from(packet.size))) else {
+            return;
+        };
+        self.free_at = self.transmit(size, self.free_at.max(at));
         let packet = self.ring.first_waiting_mut();
-        let start = self.free_at.max(packet.at);
-        let spent = self.pace.of(u64::from(packet.size));
-        self.tally.waited.end(start);
-        self.tally.served += 1;
-        self.sent.bytes += u64::from(packet.size);
-        self.sent.busy_ps += spent.ps();
-        self.backlog_bytes -= u64::from(packet.size);
-        self.free_at = start + spent;
         packet.at = self.free_at + self.delay;
         packet.prev_port = self.number;
         self.ring.depart();
+    }
+
+    /// Counts the transmission of a packet that has waited until `start`; returns its end.
+    #[inline(always)]
+    fn transmit(&mut self, size: u64, start: Time) -> Time {
+        let spent = self.pace.of(size);
+        self.tally.waited.end(start);
+        self.tally.served += 1;
+        self.sent.bytes += size;
+        self.sent.busy_ps += spent.ps();
+        self.backlog_bytes -= size;
+        start + spent
     }
 
     /// Takes the packet whose delivery is due at `now`, if there is one.
@@ -463,13 +489,19 @@ impl<C: Default> Port<C> {
         if self.free_at > now || !(self.clear || self.clears(now)) {
             return None;
         }
+        Some(self.set_off(packet, now))
+    }
+
+    /// The transmission of a packet starts as it arrives, at `now`; returns its delivery time.
+    #[inline(always)]
+    fn set_off(&mut self, packet: &Packet, now: Time) -> Time {
         self.count_arrival(packet);
         let size = u64::from(packet.size);
         let spent = self.pace.of(size);
         self.free_at = now + spent;
         self.sent.bytes += size;
         self.sent.busy_ps += spent.ps();
-        Some(self.free_at + self.delay)
+        self.free_at + self.delay
     }
 
     /// Whether all waiting packets are sent by `now`.
@@ -517,11 +549,17 @@ impl<C: Default> Port<C> {
     /// Appends the packet to those waiting.
     #[inline(always)]
     fn take(&mut self, packet: &Packet, cargo: C, now: Time) {
+        self.wait(u64::from(packet.size), now);
+        self.ring.push(packet, cargo).at = now;
+    }
+
+    /// Counts a packet that has to wait.
+    #[inline(always)]
+    fn wait(&mut self, size: u64, now: Time) {
         self.clear = false;
         self.tally.taken += 1;
-        self.backlog_bytes += u64::from(packet.size);
+        self.backlog_bytes += size;
         self.tally.waited.begin(now);
-        self.ring.push(packet, cargo).at = now;
     }
 
     #[cold]

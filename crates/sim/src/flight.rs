@@ -23,7 +23,8 @@ pub(crate) struct Flight {
     lanes: Lanes,
 }
 
-/// The port at which a packet sets out, when it is delivered, and how much later than now that is.
+/// The port at which a packet sets out, when it is delivered, and what packets of one lane have in
+/// common: how much later than now that is, or the place where they wait.
 pub(crate) type Way = (u32, Time, Time);
 
 /// Where a packet lies that lands now. Between [`Landing::lift`] and one of the others nothing else
@@ -71,10 +72,10 @@ impl Landing for Head {
         flight: &mut Flight,
         events: &mut Events,
         place: &Packet,
-        (onward, at, span): Way,
+        way: Way,
         hint: &mut u16,
     ) {
-        flight.take(events, place, onward, (at, span), hint);
+        flight.take(events, place, way, hint);
         flight.lanes.choose();
     }
 
@@ -139,17 +140,17 @@ impl Flight {
         now: Time,
     ) -> bool {
         let Some(at) = port.pass(packet, now) else { return false };
-        self.take(events, packet, number, (at, at - now), &mut port.hint);
+        self.take(events, packet, (number, at, at - now), &mut port.hint);
         true
     }
 
+    /// A packet sets out; `hint`: that of the port that has sent packets of this lane before.
     #[inline(always)]
-    fn take(
+    pub(crate) fn take(
         &mut self,
         events: &mut Events,
         packet: &Packet,
-        number: u32,
-        (at, span): (Time, Time),
+        (number, at, span): Way,
         hint: &mut u16,
     ) {
         if !self.lanes.take(packet, number, (at, span), hint) {
@@ -238,7 +239,7 @@ mod tests {
                 if let Entry::Vacant(place) = sorted.entry((at, port)) {
                     place.insert(flow);
                     let hint = &mut hints[port as usize];
-                    flight.take(&mut events, &packet(flow), port, (at, span), hint);
+                    flight.take(&mut events, &packet(flow), (port, at, span), hint);
                 }
                 // time goes on in steps that make instants coincide
                 let later = now + Time::from_ns(100 * draw(3));
@@ -287,7 +288,7 @@ mod tests {
         let (mut flight, mut events) = (Flight::new(), Events::default());
         let (at, span) = (Time::from_ms(1), Time::from_ms(1));
         for port in [4, 2, 5] {
-            flight.take(&mut events, &packet(0), port, (at, span), &mut 0);
+            flight.take(&mut events, &packet(0), (port, at, span), &mut 0);
         }
         let found = [(); 3].map(|()| next(&mut flight, &mut events, free));
         assert_eq!(found.map(|(packet, _)| packet.prev_port), [2, 4, 5]);

@@ -21,6 +21,7 @@ mod error;
 mod flight;
 mod flow_id;
 mod flows;
+mod lookahead;
 mod names;
 mod network;
 mod newcomers;

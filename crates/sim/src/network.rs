@@ -18,6 +18,7 @@ use crate::datagrams::Datagrams;
 use crate::engine::{Entity, Events, Kind};
 use crate::error::BuildError;
 use crate::flight::{Flight, Landing};
+use crate::lookahead::{Entry, Lookahead};
 use crate::services::{Decided, Hop};
 
 /// Where packets go after a port's link: to a node whose routes start at this index of the table of
@@ -52,8 +53,12 @@ pub(crate) struct Network {
     pub(crate) records: Records,
     /// The bytes of datagrams in the network.
     pub(crate) datagrams: Datagrams,
-    /// Packets that crossed a link.
-    pub(crate) hops: u64,
+    /// Packets that crossed a link, or will have before they land.
+    hops: u64,
+    /// Ports that packets pass in advance.
+    lookahead: Lookahead,
+    /// Whether those are set back to now.
+    turned_back: bool,
 }
 
 impl Network {
@@ -93,6 +98,8 @@ impl Network {
             records: Records::new(scenario),
             datagrams: Datagrams::default(),
             hops: 0,
+            lookahead: Lookahead::default(),
+            turned_back: false,
         };
         for number in 0..network.ports.len() as u32 {
             network.start(number)?;
@@ -112,6 +119,41 @@ impl Network {
         let at = self.ports[port as usize].tick_at();
         if at != Time::NEVER {
             self.events.push(at, Entity::new(Kind::Tick, port));
+        }
+    }
+
+    /// Finds the landings that can be left out. The stages of the ports are those of the run.
+    pub(crate) fn look_ahead(&mut self, scenario: &Scenario) {
+        self.lookahead = Lookahead::of(scenario, &self.routes, &mut self.ports);
+    }
+
+    /// Whether any landing is left out.
+    pub(crate) fn looks_ahead(&self) -> bool {
+        self.lookahead.is_some()
+    }
+
+    /// Packets that have crossed a link.
+    pub(crate) fn hops(&self) -> u64 {
+        let under_way = self.flight.packets(&self.events);
+        let early = under_way.filter(|each| self.lookahead.is_early(each, &self.ports, self.now));
+        self.hops - early.count() as u64
+    }
+
+    /// The ports as they are now, until [`Network::turn_forth`].
+    pub(crate) fn turn_back(&mut self) -> &mut [Port] {
+        if !self.turned_back {
+            self.turned_back = true;
+            let under_way = self.flight.packets(&self.events);
+            self.lookahead.turn_back(under_way, &mut self.ports, self.now);
+        }
+        &mut self.ports
+    }
+
+    /// The run goes on.
+    pub(crate) fn turn_forth(&mut self) {
+        if self.turned_back {
+            self.turned_back = false;
+            self.lookahead.turn_forth(&mut self.ports);
         }
     }
 
@@ -185,20 +227,28 @@ impl Network {
         let Some(&onward) = self.routes.table.get(exit as usize + packet.dst as usize) else {
             return self.land_elsewhere(from, arrived);
         };
-        let Some(port) = self.ports.get_mut(onward as usize) else {
+        let (ports, hops) = (&mut self.ports, &mut self.hops);
+        let Some(port) = ports.get_mut(onward as usize) else {
             return self.land_elsewhere(from, arrived);
         };
-        if let Some(at) = port.pass(packet, now) {
-            let (flight, events) = (&mut self.flight, &mut self.events);
-            from.send_on(flight, events, arrived, (onward, at, at - now), &mut port.hint);
-        } else if port.is_plain() {
-            if let Outcome::Lost(..) = port.line_up(packet, (), now) {
-                self.datagrams.end(packet);
+        port.take_unbooked();
+        match self.lookahead.enter(ports, hops, onward, packet, now) {
+            Entry::Leaves(way, hint) => {
+                let (flight, events) = (&mut self.flight, &mut self.events);
+                from.send_on(flight, events, arrived, way, hint);
             }
-            from.free(&mut self.flight, &mut self.events);
-            self.look_at_first(onward);
-        } else {
-            return self.land_elsewhere(from, arrived);
+            Entry::Lost => {
+                self.datagrams.end(packet);
+                from.free(&mut self.flight, &mut self.events);
+            }
+            Entry::Stays(port) if port.is_plain() => {
+                if let Outcome::Lost(..) = port.line_up(packet, (), now) {
+                    self.datagrams.end(packet);
+                }
+                from.free(&mut self.flight, &mut self.events);
+                self.look_at_first(onward);
+            }
+            Entry::Stays(_) => return self.land_elsewhere(from, arrived),
         }
         false
     }
@@ -287,10 +337,19 @@ impl Network {
             port.rearm();
             return self.land_other(&packet, arrived);
         };
+        let Ok([port, other]) = self.ports.get_disjoint_mut([number as usize, onward as usize])
+        else {
+            return self.hand_over(number, onward, arrived);
+        };
+        if other.foresees() {
+            let packet = *port.last_delivered();
+            port.rearm();
+            self.enter_plain(onward, &packet);
+            return false;
+        }
         // straight from the ring
-        if let Ok([port, other]) = self.ports.get_disjoint_mut([number as usize, onward as usize])
-            && self.flight.set_out(&mut self.events, (other, onward), port.last_delivered(), now)
-        {
+        let (packet, events) = (port.last_delivered(), &mut self.events);
+        if self.flight.set_out(events, (other, onward), packet, now) {
             port.rearm();
             return false;
         }
@@ -312,13 +371,7 @@ impl Network {
         let now = self.now;
         let Some(port) = self.ports.get_mut(number as usize) else { return };
         if port.is_plain() {
-            if !self.flight.set_out(&mut self.events, (port, number), packet, now) {
-                if let Outcome::Lost(..) = port.line_up(packet, (), now) {
-                    self.datagrams.end(packet);
-                }
-                self.look_at_first(number);
-            }
-            return;
+            return self.enter_plain(number, packet);
         }
         let outcome = match self.records.wants(number) {
             false => port.arrive(packet, (), now),
@@ -337,6 +390,22 @@ impl Network {
             // protocols over UDP have no common reset
             Outcome::Rejected(..) if packet.payload().is_some() => self.datagrams.end(packet),
             Outcome::Rejected(..) => self.reject(number, packet),
+        }
+    }
+
+    /// A packet arrives at a port without stages.
+    #[inline(always)]
+    fn enter_plain(&mut self, number: u32, packet: &Packet) {
+        let (now, hops) = (self.now, &mut self.hops);
+        match self.lookahead.enter(&mut self.ports, hops, number, packet, now) {
+            Entry::Leaves(way, hint) => self.flight.take(&mut self.events, packet, way, hint),
+            Entry::Lost => self.datagrams.end(packet),
+            Entry::Stays(port) => {
+                if let Outcome::Lost(..) = port.line_up(packet, (), now) {
+                    self.datagrams.end(packet);
+                }
+                self.look_at_first(number);
+            }
         }
     }
 

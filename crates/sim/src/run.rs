@@ -69,6 +69,10 @@ pub struct Custom<'a> {
     pub controls: Vec<(String, Factory)>,
     /// The port whose packets [`Simulation::drain_capture`] returns.
     pub capture: Option<String>,
+    /// Every packet lands at every node of its way. Else landings before links of hosts are left
+    /// out where nothing can come between: the results are the same, and cost less. Only then
+    /// [`Simulation::trace`] asks the nodes of a network without filters.
+    pub each_landing: bool,
 }
 
 /// Makes the control of one new flow.
@@ -186,6 +190,7 @@ impl Simulation {
             queues: custom.queues.take(),
             filters: custom.filters.take(),
         };
+        let has_own_stages = !custom.stages.is_empty();
         let stages = std::mem::take(&mut custom.stages).into_iter();
         let stages = stages.map(|(name, stages)| Ok((port_of(scenario, name)? as u32, stages)));
         let stages = stages.collect::<Result<_, BuildError>>()?;
@@ -195,6 +200,10 @@ impl Simulation {
             let port = port_of(scenario, name)?;
             net.ports[port].watch();
             capture = Some(Capture::new(port as u32, scenario));
+        }
+        // nobody knows what stages of the caller's own send
+        if !custom.each_landing && !has_own_stages {
+            net.look_ahead(scenario);
         }
         let mut arrivals = Vec::new();
         for class in &scenario.traffic {
@@ -282,8 +291,8 @@ impl Simulation {
     }
 
     /// The ports, in the order of the scenario's network.
-    pub fn ports(&self) -> &[Port] {
-        &self.net.ports
+    pub fn ports(&mut self) -> &[Port] {
+        self.net.turn_back()
     }
 
     /// Sends a question to every node on the path from `from` to `to` (indices in the scenario's
@@ -292,6 +301,10 @@ impl Simulation {
     /// Questions and answers are packets: they take time and may be lost.
     pub fn trace(&mut self, from: u16, to: u16) {
         let nodes = self.scenario.network.nodes.len();
+        // an answer would come between packets that have passed their host's link in advance
+        if self.net.looks_ahead() {
+            return;
+        }
         if usize::from(from.max(to)) < nodes {
             self.net.trace(from, to);
         }
@@ -310,7 +323,7 @@ impl Simulation {
 
     /// Packets that have crossed a link so far.
     pub fn packet_hops(&self) -> u64 {
-        self.net.hops
+        self.net.hops()
     }
 
     /// The next bytes of the capture (pcapng) of the port [`Custom::capture`]: the packets that it
@@ -334,6 +347,7 @@ impl Simulation {
         if self.done {
             return Ok(Progress::Done);
         }
+        self.net.turn_forth();
         let mut left = budget;
         while left > 0 {
             left -= 1;
@@ -378,7 +392,8 @@ impl Simulation {
             }
             Kind::Change => self.change(number as usize),
             Kind::Warm => {
-                self.probe.warm(&mut self.net.ports, now);
+                self.probe.warm(self.net.turn_back(), now);
+                self.net.turn_forth();
                 self.warm();
             }
             Kind::Backlog => {
@@ -389,7 +404,12 @@ impl Simulation {
                 }
             }
             Kind::Sample => {
+                // without those of access links, the sampled ports are as they are
+                if self.scenario.sample_access {
+                    self.net.turn_back();
+                }
                 self.probe.sample(&mut self.net.ports, now);
+                self.net.turn_forth();
                 self.class_rates.sample(&self.classes, now);
                 let next = (now + self.scenario.sample).min(self.scenario.duration);
                 if next > now {
@@ -513,10 +533,10 @@ impl Simulation {
         let udp = self.flows.udp.columns(self.net.under_way(), &self.scenario);
         // with a million flows, their state and the columns would not fit into memory together
         drop(self.flows);
-        let now = self.net.now;
+        let (now, packet_hops) = (self.net.now, self.net.hops());
         self.probe.decided(&mut self.net.decided);
         let (ports, events, port_totals) =
-            self.probe.finish(&mut self.net.ports, now, &self.scenario);
+            self.probe.finish(self.net.turn_back(), now, &self.scenario);
         let rtt = rtts::columns(self.classes.iter().map(|class| &class.rtts), &self.scenario);
         let series = self.series.map(|series| series.columns(&self.scenario));
         let (flow_series, class_series, queue_series) = series
@@ -540,7 +560,7 @@ impl Simulation {
             events,
             arrivals: self.net.records.columns(&self.scenario),
             port_totals,
-            packet_hops: self.net.hops,
+            packet_hops,
             delivered_packets: self.delivered,
         }
     }

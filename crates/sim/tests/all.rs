@@ -27,6 +27,7 @@ mod l4s;
 mod ledbat;
 mod links;
 mod long;
+mod lookahead;
 mod loss;
 mod ns2;
 mod own_control;

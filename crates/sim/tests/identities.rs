@@ -108,7 +108,7 @@ fn document() -> impl Strategy<Value = String> {
 }
 
 /// `arrived = lost before the queue + enqueued`, `enqueued = departed + dropped out of the queue + waiting`.
-fn conserved(run: &Simulation) -> Result<(), TestCaseError> {
+fn conserved(run: &mut Simulation) -> Result<(), TestCaseError> {
     for port in run.ports() {
         let count = port.counters();
         let out = count.dropped_waiting;
@@ -168,9 +168,9 @@ proptest! {
         while run.advance(Time::NEVER, 7)
             .map_err(|fault| TestCaseError::fail(fault.to_string()))? == Progress::Paused
         {
-            conserved(&run)?;
+            conserved(&mut run)?;
         }
-        conserved(&run)?;
+        conserved(&mut run)?;
         let results = run.finish();
         ordered(&results.flows)?;
         let refused: f64 = column(&results.port_totals, "syn_refused").iter().sum();

@@ -102,11 +102,10 @@ impl Lane {
         self.tail.wrapping_sub(self.head) as usize == self.packets.len()
     }
 
-    /// Whether a packet for `port` at `at`, never before the last one's time,
-    /// is delivered behind the last one.
+    /// Whether a packet for `port` at `at` is delivered behind the last one.
     #[inline(always)]
     fn takes(&self, at: Time, port: u32) -> bool {
-        at != self.last || port >= self.last_port
+        at > self.last || (at == self.last && port >= self.last_port)
     }
 
     #[cold]
