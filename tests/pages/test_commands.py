@@ -1,8 +1,8 @@
 """Every command that the entry pages tell a reader to type works, in the order of the pages.
 
 Scenarios are cut to a few seconds, and no picture is drawn. What runs for minutes
-(papers, studies, certificates, searches) is only parsed: its options and names have to exist, and the
-scenarios of a certificate have to be right.
+(papers, studies, certificates, searches) is only parsed: its options and names have to exist,
+and the scenarios of a certificate have to be right.
 """
 
 import re
