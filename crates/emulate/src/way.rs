@@ -109,7 +109,7 @@ impl Way {
         }
         while let Some((record, cargo)) = self.port.deliver(now) {
             let (record, Some((bytes, headers))) = (*record, cargo) else { continue };
-            if self.losses.as_mut().is_some_and(|losses| losses.lose(&record)) {
+            if self.losses.as_mut().is_some_and(|losses| losses.lose(&record, now - self.began)) {
                 self.port.lose_delivered();
                 continue;
             }

@@ -162,7 +162,7 @@ keys! {
 keys! {
     /// A change while the scenario runs: a step at `at`, a ramp from `at` to `until`, or a pulse.
     "ChangeDoc" as pub(crate) ChangeDoc = "a table, as in { what = \"bottleneck.rate\", at = \"100s\", to = \"5Mbit\" }":
-    what: String = required "What changes: `traffic.NAME.arrivals`, `traffic.NAME.size.mean`, or a port's rate or delay, as in `bottleneck.rate`";
+    what: String = required "What changes: `traffic.NAME.arrivals`, `traffic.NAME.size.mean`, or a port's rate, delay or loss, as in `bottleneck.rate`";
     at: Time = required "When the change begins";
     until: Option<Time> = none "When a ramp ends; without it the change is a step";
     to: String = required "The new value, in the unit of what changes";

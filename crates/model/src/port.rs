@@ -20,7 +20,7 @@ use tidegate_core::units::Time;
 
 use crate::draw::stream;
 use crate::registry::law::filter::FilterLaw;
-use crate::scenario::{self, Burst, LinkValue, Loss, QueueLaw};
+use crate::scenario::{self, Burst, Course, LinkValue, Loss, QueueLaw};
 pub use link::Media;
 
 /// Supplies the controller of a user's own session law, by its name.
@@ -80,6 +80,7 @@ pub struct Losses {
     shares: Loss,
     draw: PortDraw,
     bursts: Option<Bursts>,
+    over: Option<(Course, PortDraw)>,
 }
 
 /// Losses in bursts, and whether a burst is on.
@@ -104,24 +105,32 @@ impl Losses {
     pub fn of(spec: &scenario::Port, seed: u64) -> Option<Losses> {
         let draw = |purpose| PortDraw::new(seed, spec, purpose);
         let begin = |burst| Bursts { burst, inside: false, draw: draw("burst") };
-        (!spec.loss.is_none()).then(|| Losses {
+        spec.loses().then(|| Losses {
             shares: spec.loss,
             draw: draw("loss"),
             bursts: spec.loss.burst.map(begin),
+            over: spec.impairments.loss.clone().map(|share| (share, draw("loss over time"))),
         })
     }
 
-    /// Whether the link loses this packet.
-    pub fn lose(&mut self, packet: &Packet) -> bool {
+    /// Whether the link loses this packet, `now` after the start of the run.
+    pub fn lose(&mut self, packet: &Packet, now: Time) -> bool {
         let data = packet.flags.has(Flags::DATA);
         let share = if data { self.shares.data } else { self.shares.ack };
         let alone = share > 0.0 && self.draw.uniform() < share;
+        let over = self.over.as_mut();
+        let now = over.is_some_and(|(share, draw)| draw.uniform() < share.value(now));
         // the chain takes a step at every packet
-        self.bursts.as_mut().is_some_and(Bursts::lose) || alone
+        self.bursts.as_mut().is_some_and(Bursts::lose) || alone || now
     }
 }
 
 impl scenario::Port {
+    /// Whether its link loses packets at random, at any time.
+    pub fn loses(&self) -> bool {
+        !self.loss.is_none() || self.impairments.loss.is_some()
+    }
+
     /// Builds the port with its stages. Its laws do not run until they are started. `number`
     /// identifies the port on the packets that leave it.
     ///

@@ -470,6 +470,20 @@ fn overlapping_changes_of_one_thing_are_refused_and_others_are_not() {
     two(forward(), change("bottleneck.reverse.rate", 15, 30)).unwrap();
 }
 
+/// By hand: a share of a half from 10 s to 20 s, besides what the link loses by itself.
+#[test]
+fn the_loss_of_a_link_changes_in_steps_and_ramps() {
+    let of = |to: &str| {
+        format!("[{{ what = \"bottleneck.loss\", at = \"10s\", pulse = \"10s\", to = \"{to}\" }}]")
+    };
+    let scenario = loaded(BASE, &[("change", &of("0.5"))]).unwrap();
+    let share = scenario.network.ports[0].impairments.loss.clone().unwrap();
+    let at = |seconds| share.value(Time::from_secs(seconds));
+    assert_eq!([0, 9, 10, 19, 20].map(at), [0.0, 0.0, 0.5, 0.5, 0.0]);
+    assert!(refusal(BASE, &[("change", &of("5%"))]).contains("`5%` is no share"));
+    assert!(refusal(BASE, &[("change", &of("1.5"))]).contains("`change.0.to`: out of range"));
+}
+
 #[test]
 fn what_would_take_too_much_memory_or_time_is_refused() {
     let too_many_rows = refusal(BASE, &[("duration", "720h"), ("sample", "1ms")]);

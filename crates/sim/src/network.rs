@@ -282,7 +282,7 @@ impl Network {
     #[inline(never)]
     fn land_other(&mut self, packet: &Packet, arrived: &mut Packet) -> bool {
         let number = packet.prev_port;
-        if self.losses.get_mut(&number).is_some_and(|losses| losses.lose(packet)) {
+        if self.losses.get_mut(&number).is_some_and(|losses| losses.lose(packet, packet.at)) {
             self.hops -= 1;
             self.ports[number as usize].lose_passed(packet.flags);
             self.datagrams.end(packet);
@@ -498,7 +498,7 @@ fn names(own: u16, near: Arc<[u16]>) -> Names {
 fn exit(routes: &Routes, port: &scenario::Port) -> Exit {
     let sorts = routes.sorted.range((port.to, 0)..=(port.to, u16::MAX)).next().is_some();
     match routes.starts[port.to as usize] {
-        _ if sorts || !port.loss.is_none() => OTHER,
+        _ if sorts || port.loses() => OTHER,
         None => HOST,
         Some(start) => start,
     }

@@ -183,3 +183,29 @@ fn a_flow_takes_what_a_trace_gives() {
         assert!(column(&results.port_totals, "utilisation")[0] > 0.97);
     }
 }
+
+/// An outage loses what is on the link and what waits for it, and then a share of the rest. By hand:
+/// 100 packets a second from 0 s; the link of 10 Mbit/s passes each at once, and they reach its end
+/// 0.8 ms and 50 ms after they were sent. From 2 s to 3 s all are lost, from 5 s on three in ten.
+#[test]
+fn a_change_of_the_loss_is_an_outage() {
+    let text = format!(
+        "{LINK}\n[traffic.udp]\ntransport = {{ udp = {{ rate = \"800kbit\", packet = \"1000B\" }} }}\n\
+         arrivals = {{ at = [\"0s\"] }}\n\
+         [[change]]\nwhat = \"bottleneck.loss\"\nat = \"2s\"\nto = \"1\"\npulse = \"1s\"\n\
+         [[change]]\nwhat = \"bottleneck.loss\"\nat = \"5s\"\nto = \"0.3\"\n"
+    );
+    let set = [("duration", "105s"), ("warmup", "0s"), ("sample", "1s")];
+    let results = run(&load(&text, &set), 1);
+    let port = column(&results.ports, "port");
+    let lost: Vec<f64> = column(&results.ports, "drops_link_loss")
+        .iter()
+        .zip(&port)
+        .filter(|(_, port)| **port == 0.0)
+        .map(|(lost, _)| *lost)
+        .collect();
+    assert_eq!(lost[..5], [0.0, 0.0, 100.0, 0.0, 0.0]);
+    let later: f64 = lost[5..105].iter().sum();
+    // 3000 of 10,000; four standard deviations are 183
+    assert!((later - 3000.0).abs() < 183.0, "{later}");
+}

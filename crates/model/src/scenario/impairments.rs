@@ -6,6 +6,8 @@ use tidegate_core::keys;
 use tidegate_core::port::{Batching, Opportunities};
 use tidegate_core::units::{Rate, Time};
 
+use super::Course;
+
 /// What the link of a port does; by default nothing.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Impairments {
@@ -15,6 +17,8 @@ pub struct Impairments {
     pub traced: bool,
     /// The time in seconds of the first row of its trace: the run begins with that row.
     pub trace_from: f64,
+    /// What share of its packets it loses over time, besides the link's own loss.
+    pub loss: Option<Course>,
     /// How the delay differs from packet to packet.
     pub jitter: Option<Jitter>,
     /// Which packets are held back.

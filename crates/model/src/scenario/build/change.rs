@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 
-use tidegate_core::units::{Frequency, Rate, Size, Time};
+use tidegate_core::units::{Frequency, Rate, Size, Time, UnitError};
 
 use super::problems::{Check, MAX_SIZE};
 use super::traffic::per_s;
@@ -31,9 +31,10 @@ enum Target {
     Mean(usize),
     Rate(usize),
     Delay(usize),
+    Loss(usize),
 }
 
-/// One change, its value read: flows per second, bytes, bits per second or seconds.
+/// One change, its value read: flows per second, bytes, bits per second, seconds, or a share.
 struct Change {
     /// Index in the document.
     place: usize,
@@ -99,6 +100,11 @@ pub(super) fn apply(
             }
             Target::Rate(port) => rates(check, (port, &mut ports[port]), &changes, &mut links),
             Target::Delay(port) => delays(check, (port, &mut ports[port]), &changes, &mut links),
+            Target::Loss(port) => {
+                let mut share = Course::constant(0.0);
+                changes.iter().for_each(|change| extend(&mut share, change));
+                ports[port].impairments.loss = Some(share);
+            }
         }
     }
     links.sort_by_key(|change| (change.at, change.port));
@@ -138,6 +144,7 @@ fn target(what: &str, traffic: &[Class], ports: &BTreeMap<&str, usize>) -> Optio
     match key {
         "rate" => Some(Target::Rate(port)),
         "delay" => Some(Target::Delay(port)),
+        "loss" => Some(Target::Loss(port)),
         _ => None,
     }
 }
@@ -153,7 +160,7 @@ fn changeable(traffic: &[Class], ports: &[Port]) -> Vec<String> {
             known.push(format!("traffic.{}.size.mean", class.name));
         }
     }
-    for key in ["rate", "delay"] {
+    for key in ["rate", "delay", "loss"] {
         let links = ports.iter().filter(|port| !port.access);
         known.extend(links.map(|port| format!("{}.{key}", port.name)));
     }
@@ -172,6 +179,10 @@ fn read(
     let value = match target {
         Target::Rate(_) => doc.to.parse::<Rate>().map(|rate| rate.bps() as f64),
         Target::Delay(_) => doc.to.parse::<Time>().map(Time::secs),
+        Target::Loss(_) => doc.to.parse::<f64>().map_err(|_| UnitError {
+            what: format!("`{}` is no share", doc.to),
+            help: "write a number from 0 to 1, as in \"0.05\"".to_owned(),
+        }),
         Target::Mean(_) => doc.to.parse::<Size>().map(|size| size.bytes() as f64),
         Target::Arrivals(class) => match &traffic[class].arrivals {
             // where the document gives a spacing, a spacing is accepted for a rate
@@ -194,6 +205,7 @@ fn read(
         Target::Arrivals(_) => 0.0..=1e9,
         Target::Rate(_) => 1.0..=1e13,
         Target::Delay(_) => 0.0..=3600.0,
+        Target::Loss(_) => 0.0..=1.0,
     };
     let holds = sound(check, path, doc, target, range.contains(&to));
     let until = doc.until.unwrap_or(doc.at + doc.pulse.unwrap_or(Time::ZERO));
