@@ -3,6 +3,7 @@
 
 mod app;
 pub(crate) mod build;
+mod course;
 mod impairments;
 mod route;
 
@@ -23,6 +24,7 @@ use crate::registry::law::Gate;
 use crate::registry::law::filter::FilterLaw;
 use crate::registry::law::stamp::StampLaw;
 pub use app::{App, Pages, Video};
+pub use course::Course;
 pub use impairments::{Impairments, Jitter, Order, Policing, Reorder, Shared, Spread};
 pub use route::{PacketKind, Route};
 pub use tidegate_core::law::queue::QueueLaw;
@@ -489,14 +491,6 @@ pub struct Replayed {
     pub opens: End,
 }
 
-/// A number that changes over time: linear between points, which are sorted by time; two points at
-/// one instant are a step. Constant before the first point and after the last.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Course {
-    /// Instants and values; never empty.
-    pub points: Vec<(Time, f64)>,
-}
-
 /// The size of a flow.
 #[derive(Clone, PartialEq, Debug)]
 pub enum FlowSize {
@@ -554,11 +548,4 @@ pub enum LinkValue {
         /// Whether this is another path, so that packets may overtake those under way.
         another_path: bool,
     },
-}
-
-impl Course {
-    /// Always the same.
-    pub fn constant(value: f64) -> Course {
-        Course { points: vec![(Time::ZERO, value)] }
-    }
 }

@@ -3,6 +3,7 @@
 //! One binary, as each one is linked by itself.
 
 mod axes;
+mod changes;
 mod damaged_files;
 mod draws;
 mod dumbbell;

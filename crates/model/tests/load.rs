@@ -6,13 +6,11 @@ use tidegate_core::law::session::{Limiter, Opener, Refusal};
 use tidegate_core::units::{Rate, Size, Time};
 use tidegate_model::law::{GateLaw, Python};
 use tidegate_model::profile::{LostSyn, MaxRto, Profile, Recovery};
-use tidegate_model::scenario::{
-    Arrivals, Course, Direction, FlowSize, Limit, LinkValue, Shape, Transport,
-};
+use tidegate_model::scenario::{Arrivals, Course, Direction, FlowSize, Limit, Shape, Transport};
 use tidegate_model::{Report, Scenario, Setting, Source, files, load, schema, show, variants};
 
 /// The example of the documentation.
-const BASE: &str = r#"
+pub(crate) const BASE: &str = r#"
 name     = "overloaded access link"
 duration = "300s"
 warmup   = "50s"
@@ -38,7 +36,7 @@ until = "200s"
 to    = "30kB"
 "#;
 
-const TANDEM: &str = r#"
+pub(crate) const TANDEM: &str = r#"
 name = "three routers"
 duration = "700s"
 [topology.tandem]
@@ -63,12 +61,12 @@ fn settings<'a>(pairs: &[(&'a str, &'a str)]) -> Vec<Setting<'a>> {
     pairs.iter().map(|&(key, value)| Setting { key, value }).collect()
 }
 
-fn loaded(text: &str, set: &[(&str, &str)]) -> Result<Scenario, Report> {
+pub(crate) fn loaded(text: &str, set: &[(&str, &str)]) -> Result<Scenario, Report> {
     load(Source { name: "test.toml", text }, &settings(set), &BTreeMap::new())
 }
 
 /// The message of a document that must be refused.
-fn refusal(text: &str, set: &[(&str, &str)]) -> String {
+pub(crate) fn refusal(text: &str, set: &[(&str, &str)]) -> String {
     match loaded(text, set) {
         Ok(scenario) => panic!("was not refused: {scenario:#?}"),
         Err(report) => report.render(false),
@@ -234,34 +232,6 @@ fn every_field_of_a_profile_can_be_set_alone() {
     assert_eq!(set(r#"{ tcp = { window = "none" } }"#).window, u32::MAX);
     assert!(set(r#"{ tcp = { ecn = true } }"#).ecn);
     assert_eq!(set("tcp").profile, Profile::Rfc);
-}
-
-#[test]
-fn pulses_return_and_changes_of_one_thing_follow_each_other() {
-    let changes = r#"[
-        { what = "link2.reverse.rate", at = "50s", pulse = "25s", to = "20kbit" },
-        { what = "topology.tandem.link2.reverse.rate", at = "10s", to = "40kbit" },
-        { what = "traffic.one.arrivals", at = "150s", pulse = "25s", to = "2/s" },
-        { what = "traffic.one.arrivals.poisson", at = "100s", until = "150s", to = "1/s" },
-        { what = "traffic.three.size.mean", at = "0s", to = "1kB" },
-    ]"#;
-    let scenario = loaded(TANDEM, &[("change", changes)]).unwrap();
-    let port = scenario.network.ports.iter().position(|p| p.name == "link2.reverse").unwrap();
-    let capacity: Vec<(f64, usize, LinkValue)> = scenario
-        .changes
-        .iter()
-        .map(|change| (change.at.secs(), change.port as usize, change.to))
-        .collect();
-    let rate = |kbps: u64| LinkValue::Rate(Rate::from_bps(kbps * 1000));
-    let wanted = [(10.0, port, rate(40)), (50.0, port, rate(20)), (75.0, port, rate(40))];
-    assert_eq!(capacity, wanted);
-    let Arrivals::Poisson { rate, .. } = &scenario.traffic[0].arrivals else { panic!() };
-    let points: Vec<(f64, f64)> = rate.points.iter().map(|&(at, v)| (at.secs(), v)).collect();
-    let wanted =
-        [(0.0, 0.651), (100.0, 0.651), (150.0, 1.0), (150.0, 2.0), (175.0, 2.0), (175.0, 1.0)];
-    assert_eq!(points, wanted);
-    let FlowSize::Drawn { mean, .. } = &scenario.traffic[2].size else { panic!() };
-    assert_eq!(mean.value(Time::ZERO), 1000.0);
 }
 
 #[test]
@@ -455,33 +425,6 @@ fn several_problems_are_told_at_once() {
     for part in ["`warmup`", "`traffic.web.patience`", "`sample`"] {
         assert!(message.contains(part), "{message}");
     }
-}
-
-#[test]
-fn overlapping_changes_of_one_thing_are_refused_and_others_are_not() {
-    let change = |what: &str, at: u32, until: u32| {
-        format!("{{ what = \"{what}\", at = \"{at}s\", until = \"{until}s\", to = \"5Mbit\" }}")
-    };
-    let two = |a: String, b: String| loaded(BASE, &[("change", &format!("[{a}, {b}]"))]);
-    let forward = || change("bottleneck.rate", 10, 20);
-    let report = two(forward(), change("topology.dumbbell.bottleneck.rate", 19, 30)).unwrap_err();
-    assert!(report.to_string().contains("begins at 10s and ends at 20s"), "{report}");
-    two(forward(), change("bottleneck.rate", 20, 30)).unwrap();
-    two(forward(), change("bottleneck.reverse.rate", 15, 30)).unwrap();
-}
-
-/// By hand: a share of a half from 10 s to 20 s, besides what the link loses by itself.
-#[test]
-fn the_loss_of_a_link_changes_in_steps_and_ramps() {
-    let of = |to: &str| {
-        format!("[{{ what = \"bottleneck.loss\", at = \"10s\", pulse = \"10s\", to = \"{to}\" }}]")
-    };
-    let scenario = loaded(BASE, &[("change", &of("0.5"))]).unwrap();
-    let share = scenario.network.ports[0].impairments.loss.clone().unwrap();
-    let at = |seconds| share.value(Time::from_secs(seconds));
-    assert_eq!([0, 9, 10, 19, 20].map(at), [0.0, 0.0, 0.5, 0.5, 0.0]);
-    assert!(refusal(BASE, &[("change", &of("5%"))]).contains("`5%` is no share"));
-    assert!(refusal(BASE, &[("change", &of("1.5"))]).contains("`change.0.to`: out of range"));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use tidegate_core::keys;
 use tidegate_core::port::{Batching, Opportunities};
 use tidegate_core::units::{Rate, Time};
 
-use super::Course;
+use super::course::Course;
 
 /// What the link of a port does; by default nothing.
 #[derive(Clone, PartialEq, Debug, Default)]
