@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tidegate.attack.listing import measured
 from tidegate.attack.objective import FOUND
 from tidegate.attack.shrink import shrink
 from tidegate.attack.space import merged
@@ -17,6 +16,7 @@ from tidegate.scenario import toml
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from tidegate.attack.objective import Objective
     from tidegate.attack.search import Found
     from tidegate.attack.space import Table, World
     from tidegate.attack.trials import Trials
@@ -125,3 +125,10 @@ def _variants(trials: Trials, tables: Table) -> list[str]:
     for name, settings in found.items():
         lines += [f"[variant.{name}]", *(f"{key} = {text}" for key, text in settings), ""]
     return lines
+
+
+def measured(objective: Objective, find: Find) -> str:
+    """Return what was measured in the smallest world of a find: means over its seeds."""
+    numbers = (f"{name} {np.mean(values):.3g}" for name, values in find.measured.items())
+    unit = f" {objective.limit.unit}" if objective.limit.unit else ""
+    return f"{objective.limit.says}, {', '.join(numbers)}{unit}"

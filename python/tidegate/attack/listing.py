@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from tidegate.attack.finds import measured
 from tidegate.attack.space import BASE
 
 if TYPE_CHECKING:
-    from tidegate.attack.finds import Find
     from tidegate.attack.objective import Objective
     from tidegate.attack.perform import Outcome, Request
     from tidegate.attack.space import Gene, Space
@@ -48,10 +46,3 @@ def found(request: Request, done: Outcome) -> str:
         lines.append(f"{find.name}: {measured(request.objective, find)}")
         lines += [f"    {line}" for line in request.worlds.told(find.small)]
     return "\n".join(lines)
-
-
-def measured(objective: Objective, find: Find) -> str:
-    """Return what was measured in the smallest world of a find: means over its seeds."""
-    numbers = (f"{name} {np.mean(values):.3g}" for name, values in find.measured.items())
-    unit = f" {objective.limit.unit}" if objective.limit.unit else ""
-    return f"{objective.limit.says}, {', '.join(numbers)}{unit}"
