@@ -268,9 +268,9 @@ def test_a_shrunk_world_still_holds_and_no_simpler_one_does() -> None:
         def holds(each: World, limit: float = limit) -> bool:
             return toy(each) >= limit
 
-        small = shrink(asked, world, aim, holds, np.random.default_rng(tried))
+        small = shrink(asked, world, holds, rng=np.random.default_rng(tried))
         assert holds(small)
-        assert not any(map(holds, simpler(asked, small, aim)))
+        assert not any(map(holds, simpler(asked, small)))
         # all that the score does not depend on is gone, or plain
         assert small.parts == ("bursts",)
         values = dict(small.pieces)
@@ -289,9 +289,39 @@ def test_shrinking_asks_of_each_world_once_and_keeps_the_part_of_the_objective()
         seen.append(each)
         return True
 
-    small = shrink(asked, world, aim, holds)
+    small = shrink(asked, world, holds, [("beside",)])
     assert small.parts == ("beside",)
     assert len(seen) == len(set(seen))
+
+
+def test_of_the_parts_that_were_asked_for_one_stays() -> None:
+    asked = space("path")
+    aim = asked.objectives["goodput"]
+    world = asked.at([BASE, "acks", "batch", "codel"], np.full(asked.size([BASE]) + 2, 0.5))
+    small = shrink(asked, world, lambda _: True, [("batch", "acks")])
+    # the first to go is the first by name
+    assert small.parts == ("batch",)
+    assert all(
+        asked.drawn(np.random.default_rng(seed), aim, ("batch", "acks")).parts for seed in range(20)
+    )
+
+
+def test_a_cost_is_that_of_the_parts_of_a_world(tmp_path: Path) -> None:
+    asked = space("path")
+    aim = asked.objectives["cost"]
+    reno = controls.find("reno")
+    plain = World.of([(BASE, (0.5, 10.0, 1.0, 1.0))])
+    police = World.of([*plain.pieces, ("police", (0.5, 30.0))])
+    with CaseFolder(tmp_path / "out", worlds(reno)) as folder:
+        against = others(asked, (controls.find("cubic"),), gate=False)
+        trials = Trials(asked, aim, reno, against, folder)
+        assert trials.scores([plain]) == [0.0]
+        found = trials.values(police, 1)
+        # by hand: half of 0.5 Mbit/s, and 30 kB of tokens, in 30 s: 0.258 Mbit/s at most
+        assert found["reno"][0] <= 0.258
+        assert 0.4 < found["without them"][0] <= 0.5
+        ratio = found["without them"][0] / found["reno"][0]
+        assert trials.scores([police]) == [pytest.approx(np.log(ratio) / np.log(1.25))]
 
 
 def test_unknown_names_are_refused_with_those_that_there_are() -> None:
@@ -299,7 +329,7 @@ def test_unknown_names_are_refused_with_those_that_there_are() -> None:
         Request.of(None, None)
     with pytest.raises(UsageError, match="Name one"):
         Request.of("bbr", "tide")
-    with pytest.raises(UsageError, match="Objectives: goodput, harm"):
+    with pytest.raises(UsageError, match="Objectives: goodput, cost, harm"):
         Request.of("bbr", None, "speed")
     with pytest.raises(UsageError, match="Objectives: served"):
         Request.of(None, "tide", "goodput")

@@ -40,8 +40,15 @@ class Find:
     """What was measured there, by the name of the control or of what it is compared with."""
 
 
-def shrunk(trials: Trials, found: Iterable[Found], wanted: int) -> Iterator[Find]:
-    """Yield so many finds, the worst first; of those that shrink to the same parts the first."""
+def shrunk(
+    trials: Trials, found: Iterable[Found], wanted: int, parts: Sequence[str] = ()
+) -> Iterator[Find]:
+    """Yield so many finds, the worst first; of those that shrink to the same parts the first.
+
+    `parts`: one of these at least stays.
+    """
+    needed = trials.objective.needed
+    kept = [each for each in (needed, parts) if each]
     there: set[tuple[str, ...]] = set()
     for each in sorted(found, key=lambda found: -found.score):
         if len(there) == wanted or each.score < FOUND:
@@ -55,7 +62,7 @@ def shrunk(trials: Trials, found: Iterable[Found], wanted: int) -> Iterator[Find
             # one run after the other: most steps fail in the first seed
             return all(trials.scores([world], seeds)[0] >= limit for seeds in (1, SEEDS))
 
-        small = shrink(trials.space, each.world, trials.objective, holds)
+        small = shrink(trials.space, each.world, holds, kept)
         if small.parts in there:
             continue
         there.add(small.parts)

@@ -37,6 +37,9 @@ class Objective:
     alone: bool = False
     """Whether nothing is compared with: the measure itself counts, in limits."""
 
+    calm: bool = False
+    """Whether a control is compared with itself in the same world without its parts."""
+
     @classmethod
     def read(cls, name: str, table: Mapping[str, Any]) -> Objective:
         """Read an objective."""

@@ -123,7 +123,7 @@ def perform(
         tell(f"round {each.round}, {trials.runs} runs: {each.score:.1f} limits worse ({parts})")
     spent = trials.runs
     kept = []
-    for find in finds.shrunk(trials, rounds, wanted):
+    for find in finds.shrunk(trials, rounds, wanted, request.parts):
         kept.append(find)
         parts = ", ".join(find.small.parts) or "no part"
         tell(f"{find.name}: {find.score:.1f} limits worse ({parts})")

@@ -7,20 +7,24 @@ from typing import TYPE_CHECKING
 from tidegate.attack.space import BASE, World
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.random import Generator
 
-    from tidegate.attack.objective import Objective
     from tidegate.attack.space import Space
 
 
-def simpler(space: Space, world: World, objective: Objective) -> list[World]:
-    """Return the worlds that are one step simpler, those with fewer parts first."""
+def simpler(space: Space, world: World, kept: Sequence[Sequence[str]] = ()) -> list[World]:
+    """Return the worlds that are one step simpler, those with fewer parts first.
+
+    Of each group of parts in `kept` one at least stays.
+    """
+    groups = [(BASE,), *kept]
     found = []
-    for place, (name, _) in enumerate(world.pieces):
+    for place in range(len(world.pieces)):
         rest = world.pieces[:place] + world.pieces[place + 1 :]
-        if name != BASE and (name != objective.part or name in [each for each, _ in rest]):
+        names = {name for name, _ in rest}
+        if all(names & set(group) for group in groups):
             found.append(World.of(rest))
     for place, (name, values) in enumerate(world.pieces):
         rest = world.pieces[:place] + world.pieces[place + 1 :]
@@ -34,8 +38,8 @@ def simpler(space: Space, world: World, objective: Objective) -> list[World]:
 def shrink(
     space: Space,
     world: World,
-    objective: Objective,
     holds: Callable[[World], bool],
+    kept: Sequence[Sequence[str]] = (),
     rng: Generator | None = None,
 ) -> World:
     """Return a world that still holds, of which no simpler one does; each is tried once.
@@ -52,7 +56,7 @@ def shrink(
 
     place, changed = 0, False
     while True:
-        steps = simpler(space, world, objective)
+        steps = simpler(space, world, kept)
         if rng is not None:
             steps = [steps[int(each)] for each in rng.permutation(len(steps))]
             place = 0

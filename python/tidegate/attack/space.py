@@ -125,6 +125,11 @@ class World:
         return cls(tuple(sorted(pieces)))
 
     @property
+    def plain(self) -> World:
+        """The same base without parts."""
+        return World(tuple(each for each in self.pieces if each[0] == BASE))
+
+    @property
     def parts(self) -> tuple[str, ...]:
         """The names of its parts, without the base."""
         return tuple(name for name, _ in self.pieces if name != BASE)
@@ -145,10 +150,10 @@ class Space:
     objectives: Mapping[str, Objective]
 
     def drawn(self, rng: Generator, objective: Objective, only: Sequence[str] = ()) -> World:
-        """Return a world at random; `only`: of these parts alone."""
+        """Return a world at random; `only`: of these parts alone, and one of them at least."""
         names = [each for each in self.allowed(objective, only) if each != objective.part]
         every = [name for name in names for _ in range(self.parts[name].most)]
-        wanted = min(int(rng.integers(0, MOST_PARTS + 1)), len(every))
+        wanted = min(int(rng.integers(1 if only else 0, MOST_PARTS + 1)), len(every))
         chosen = rng.permutation(len(every))[:wanted]
         shape = [BASE, *objective.needed, *(every[int(each)] for each in chosen)]
         return self.at(shape, rng.random(self.size(shape)))

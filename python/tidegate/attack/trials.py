@@ -56,6 +56,8 @@ class Other:
     name: str
     more: Table
     control: Control
+    calm: bool = False
+    """Whether it is run in the world without its parts."""
 
 
 def others(space: Space, against: Sequence[Control], *, gate: bool) -> list[Other]:
@@ -137,9 +139,9 @@ class Trials:
         paper = self.folder.paper
         assert isinstance(paper, Worlds)
         found = []
-        compared = [] if self.objective.alone else self.others
-        for other in (Other(self.control.name, {}, self.control), *compared):
-            scenario = self.space.scenario(world, other.more)
+        for other in (Other(self.control.name, {}, self.control), *self._compared):
+            there = world.plain if other.calm else world
+            scenario = self.space.scenario(there, other.more)
             settings = self.settings(other.control, scenario)
             if settings is None:
                 return []
@@ -153,6 +155,12 @@ class Trials:
                 return []
             found.append(case.key)
         return found
+
+    @property
+    def _compared(self) -> Sequence[Other]:
+        if self.objective.calm:
+            return [Other("without them", {}, self.control, calm=True)]
+        return [] if self.objective.alone else self.others
 
     def _values(self, runs: Runs, case: str) -> list[float]:
         return [self._value(record) for record in runs.records(case)]

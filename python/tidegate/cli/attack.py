@@ -26,7 +26,9 @@ Objective = Annotated[
 ]
 Part = Annotated[
     list[str] | None,
-    text("NAME", "Only worlds of these parts, see --list; may be repeated.", "--part"),
+    text(
+        "NAME", "Only worlds of this part, see --list; repeated, of one of them at least.", "--part"
+    ),
 ]
 Against = Annotated[
     list[str] | None,
