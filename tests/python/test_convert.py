@@ -151,6 +151,76 @@ def test_a_graph_becomes_links_with_the_delay_of_fibre(tmp_path: Path) -> None:
     assert api.run(tmp_path / "net.toml").flows.height > 0
 
 
+def test_two_directions_of_a_link_keep_their_rates(tmp_path: Path) -> None:
+    """An ADSL line: 16 Mbit/s one way and 1 the other; where one is missing it is as the other."""
+    links = [
+        {"source": 0, "target": 1, "dist": 200, "LinkSpeedRaw": 16e6},
+        {"source": 1, "target": 0, "LinkSpeedRaw": 1e6, "dist": 200},
+        {"source": 1, "target": 2, "dist": 200},
+        {"source": 2, "target": 1, "LinkSpeedRaw": 3e6},
+    ]
+    found = converted(tmp_path, "net.json", {"directed": True, "nodes": NODES, "links": links})
+    made_of = tomllib.loads(found.files["net.toml"])["topology"]["links"]
+    assert made_of["Paris-London 1"]["rate"] == "16000000bit"
+    assert made_of["Paris-London 1"]["reverse"] == {"rate": "1000000bit"}
+    assert made_of["London 1-London 2"]["rate"] == "3000000bit"
+    assert "reverse" not in made_of["London 1-London 2"]
+
+
+def test_names_that_would_be_the_same_stay_apart(tmp_path: Path) -> None:
+    """Labels and identities, and the titles of links, may read alike when they are joined."""
+    labels = {"1": "A", "2": "A", "3": "A 1", "4": "b", "5": "b 2", "6": ""}
+    nodes = [{"id": key, "label": label} for key, label in labels.items()]
+    nodes += [{"id": "", "label": ""}, {"id": "\ud800", "name": "\ud800"}]
+    pairs = ["12", "13", "45", "34", "34", "35"]
+    links = [{"source": one, "target": two, "dist": 9} for one, two in pairs]
+    links += [{"source": "", "target": "6", "dist": 9}, {"source": "\ud800", "target": "6"}]
+    given = Given("1Gbit", "1ms")
+    found = converted(tmp_path, "net.json", {"nodes": nodes, "links": links}, given)
+    made_of = tomllib.loads(found.files["net.toml"])["topology"]["links"]
+    assert len(made_of) == len(links)
+    ends = {end for link in made_of.values() for end in (link["from"], link["to"])}
+    assert len(ends) == len(nodes)
+    assert "" not in ends
+
+
+def test_the_document_comes_after_redirections(tmp_path: Path) -> None:
+    """The 300 bytes that say where the page is are no document; their handshake is a round trip."""
+    log = har()
+    moved = entry("http://a.example/", 0.0, 300, pageref="p1", connect=40, connection="9")
+    moved["response"]["status"] = 301
+    log["log"]["entries"][0] |= {"startedDateTime": "2026-01-31T12:00:00.1+00:00"}
+    log["log"]["entries"].insert(0, moved)
+    found = converted(tmp_path, "a.har", log)
+    pages = tomllib.loads(found.files["a.toml"])["traffic"]["page1"]["pages"]
+    assert (pages["document"], pages["objects"], pages["connections"]) == ("50000B", 2, 2)
+    assert "Round trip: 30 ms" in found.files["a.toml"]
+    said = "1 answer is left out: a redirection to the document, whose time is not kept"
+    assert said in found.said
+
+
+def test_names_of_files_are_no_part_of_the_scenario_s_text(tidegate, tmp_path):
+    """A line break would end the comment; a command with a space has to be quoted in a shell."""
+    file = tmp_path / "my\nname = 1.har"
+    file.write_text(json.dumps(har()))
+    made.of_file(file)
+    file = tmp_path / "my page.har"
+    file.write_text(json.dumps(har()))
+    done = tidegate("convert", str(file), "--out", str(tmp_path / "a b"))
+    assert done.returncode == 0, done.stderr
+    assert "check 'a b/my page.toml'" in done.stderr
+
+
+def test_options_of_graphs_are_refused_for_a_har_file(tidegate, tmp_path):
+    """The scenario would not have them."""
+    file = tmp_path / "a.har"
+    file.write_text(json.dumps(har()))
+    done = tidegate("convert", str(file), "--rate", "5Mbit", "--out", str(tmp_path / "a"))
+    assert done.returncode == 2
+    assert "write the link into the scenario" in done.stderr
+    assert not (tmp_path / "a").exists()
+
+
 @pytest.mark.parametrize("kind", ["graphml", "gml"])
 def test_graphml_and_gml_say_the_same(tmp_path: Path, kind: str) -> None:
     import networkx
@@ -172,7 +242,20 @@ def test_graphml_and_gml_say_the_same(tmp_path: Path, kind: str) -> None:
         ("a.har", "{}", "neither a `log`"),
         ("a.har", {"log": {"entries": []}}, "no answer of a server"),
         ("a.har", {"log": {"entries": [{}]}}, "`log.entries[0].request` is missing"),
+        ("a.har", {"log": {"entries": [entry("http://[::1", 0, 9)]}}, "url` is no address"),
+        ("a.har", {"log": {"entries": [entry("http://a", 0, 10**17)]}}, "run.*out of range"),
+        ("a.har", '{"log": ' + "9" * 5000 + "}", "too many digits"),
         ("a.json", {"nodes": NODES, "links": []}, "no links"),
+        (
+            "a.json",
+            {"nodes": NODES, "links": [{"source": 0, "target": 1, "LinkSpeedRaw": 1e30}]},
+            "out of range",
+        ),
+        (
+            "a.json",
+            {"nodes": NODES, "links": [{"source": 0, "target": 1, "LinkSpeedRaw": 10**400}]},
+            "--rate 10Gbit",
+        ),
         ("a.json", {"nodes": NODES, "links": [{"source": 0, "target": 7}]}, "no node 7"),
         ("a.json", {"nodes": NODES, "links": [{"source": 0, "target": 1}]}, "--rate 10Gbit"),
         ("a.graphml", "<graphml", "Could not read"),

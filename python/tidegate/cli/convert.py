@@ -22,6 +22,8 @@ def convert(file: File, rate: Rate = None, delay: Delay = None, out: Out = None)
 
     Existing files are not replaced.
     """
+    import shlex
+
     from tidegate import _native
     from tidegate.errors import UsageError
     from tidegate.results.store import display, write_whole
@@ -50,4 +52,4 @@ def convert(file: File, rate: Rate = None, delay: Delay = None, out: Out = None)
         say(f"{sentence[0].upper()}{sentence[1:]}.")
     first = folder / next(iter(found.files))
     typer.echo(display(first))
-    say(f"Try next: {program()} check {display(first)}")
+    say(f"Try next: {program()} check {shlex.quote(str(display(first)))}")

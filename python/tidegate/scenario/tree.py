@@ -83,3 +83,5 @@ def of_json(text: str) -> Tree:
         raise Damaged(f"line {error.lineno}: it is no JSON: {error.msg}") from error
     except RecursionError as error:
         raise Damaged("its lists and tables are too deep") from error
+    except ValueError as error:  # the interpreter reads no integer of more than 4300 digits
+        raise Damaged("it has a number with too many digits") from error

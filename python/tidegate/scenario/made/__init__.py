@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from tidegate.errors import TidegateError, from_os, path_of
+from tidegate import _native
+from tidegate.errors import TidegateError, UsageError, from_os, path_of
+from tidegate.scenario import document
 from tidegate.scenario.made import graph, har
 from tidegate.scenario.tree import Damaged, of_json
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 MOST = 64 << 20
 """A larger file is refused."""
@@ -32,7 +31,8 @@ def of_file(path: str | Path, given: graph.Given | None = None) -> Made:
     """Make a scenario of a HAR file, or of a graph as GraphML, GML or JSON of nodes and links.
 
     `given` has the rate and delay of links of which the file says nothing. Raises TidegateError
-    with place and remedy where the file is not understood, or says too little.
+    with place and remedy where the file is not understood, says too little, or holds what no
+    scenario can have.
     """
     path = path_of(path, "a HAR file or a graph")
     given = given or graph.Given()
@@ -43,15 +43,28 @@ def of_file(path: str | Path, given: graph.Given | None = None) -> Made:
         raise from_os("read", path, error) from error
     if len(data) > MOST:
         raise TidegateError(f"{path} is larger than {MOST >> 20} MiB.", "Take a part of it.")
+    name = path.stem.encode("utf-8", "replace").decode()
     try:
-        files, said = _made(data, path.suffix.lower(), path.stem, given)
+        files, said = _made(data, path.suffix.lower(), name, given)
     except Damaged as error:
         remedy = (
             "Give a HAR file as browsers save it, or a graph as GraphML, GML or JSON of nodes and"
             " links (TopoHub)."
         )
         raise TidegateError(f"Could not read {path}: {error}.", remedy) from error
+    _check(files, path)
     return Made(files, said)
+
+
+def _check(files: dict[str, str], path: Path) -> None:
+    """Hold a scenario and its tables against the format of scenarios."""
+    scenario, *tables = files
+    contents = {name: files[name].encode() for name in tables}
+    try:
+        document.Document(files[scenario], scenario, Path()).load(files=contents)
+    except _native.ScenarioError as error:
+        what = f"The scenario that {path} describes cannot be run."
+        raise TidegateError(what, str(error).rstrip()) from error
 
 
 def _made(
@@ -65,6 +78,11 @@ def _made(
         raise Damaged(f"byte {error.start} is no text in UTF-8") from error
     tree = of_json(text)
     if tree.has("log"):
+        if given != graph.Given():
+            raise UsageError(
+                "--rate and --delay are for links of a graph, and this is a HAR file.",
+                "Leave them out, and write the link into the scenario.",
+            )
         return har.scenario(tree, name)
     if tree.has("nodes"):
         return graph.scenario(graph.of_tree(tree), name, given)

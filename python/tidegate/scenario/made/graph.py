@@ -8,13 +8,14 @@ as TopoHub has it, or the great circle between the places of its ends. Its rate 
 from __future__ import annotations
 
 import io
+import itertools
 import math
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tidegate.errors import TidegateError
-from tidegate.scenario.toml import key, quoted
+from tidegate.scenario.toml import inline, key, quoted
 from tidegate.scenario.tree import Damaged, Tree
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ class Edge:
     ends: tuple[str, str]
     rate_bps: float | None
     delay_s: float | None
+    back: tuple[float | None, float | None] = (None, None)
+    """Rate and delay from the second end to the first, where the file has that way too."""
 
 
 @dataclass(frozen=True)
@@ -130,8 +133,21 @@ def _graph(
         )
         # of a directed graph both directions are one link
         again[one, two] += 1
-        found.setdefault((frozenset((one, two)), again[one, two]), edge)
+        link = (frozenset((one, two)), again[one, two])
+        there = found.setdefault(link, edge)
+        if there is not edge:
+            found[link] = _both_ways(there, edge)
     return Graph(list(names.values()), list(found.values()))
+
+
+def _both_ways(there: Edge, back: Edge) -> Edge:
+    """Join the two directions of a link; what the file says of one alone holds for both."""
+    return Edge(
+        there.ends,
+        there.rate_bps or back.rate_bps,
+        there.delay_s or back.delay_s,
+        (back.rate_bps, back.delay_s),
+    )
 
 
 def _names(nodes: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
@@ -140,15 +156,30 @@ def _names(nodes: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
         node: str(kept.get("label") or kept.get("name") or node) for node, kept in nodes.items()
     }
     often = Counter(labels.values())
-    return {
-        node: label if often[label] == 1 else f"{label} {node}" for node, label in labels.items()
-    }
+    names = [
+        label if often[label] == 1 else f"{label} {node}".strip() for node, label in labels.items()
+    ]
+    return dict(zip(nodes, _apart([_text_of(name) for name in names]), strict=True))
+
+
+def _text_of(name: str) -> str:
+    """Return a name that a file in UTF-8 can hold, and that is not empty."""
+    return name.encode("utf-8", "replace").decode() or "?"
+
+
+def _apart(names: Sequence[str]) -> list[str]:
+    """Give a name that is there already a number."""
+    taken: dict[str, None] = {}
+    for name in names:
+        tried = itertools.chain([name], (f"{name} {number}" for number in itertools.count(2)))
+        taken[next(each for each in tried if each not in taken)] = None
+    return list(taken)
 
 
 def _number(kept: Mapping[str, Any], name: str) -> float | None:
     try:
         value = float(kept[name])
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         return None
     return value if math.isfinite(value) and value > 0 else None
 
@@ -166,7 +197,7 @@ def _delay(kept: Mapping[str, Any], one: Mapping[str, Any], two: Mapping[str, An
 def _place(node: Mapping[str, Any]) -> tuple[float, float] | None:
     try:
         place = (float(node["Latitude"]), float(node["Longitude"]))
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         return None
     # of a drawn graph the places are those of a plane
     return place if abs(place[0]) <= 90 and abs(place[1]) <= 180 else None
@@ -208,22 +239,15 @@ def scenario(graph: Graph, name: str, given: Given) -> tuple[dict[str, str], lis
 
 
 def _text(graph: Graph, name: str, given: Given) -> str:
-    often: Counter[str] = Counter()
-    links = []
-    for edge in graph.edges:
-        both = f"{edge.ends[0]}-{edge.ends[1]}"
-        often[both] += 1
-        title = both if often[both] == 1 else f"{both} {often[both]}"
-        rate = given.rate if edge.rate_bps is None else f"{edge.rate_bps:.0f}bit"
-        delay = given.delay if edge.delay_s is None else f"{edge.delay_s * 1e6:.0f}us"
-        ends = f"from = {quoted(edge.ends[0])}, to = {quoted(edge.ends[1])}"
-        links.append(
-            f'{key(title)} = {{ {ends}, rate = "{rate}", delay = "{delay}" }}',
-        )
+    titles = _apart(["-".join(edge.ends) for edge in graph.edges])
+    links = [
+        f"{key(title)} = {inline(_link(edge, given))}"
+        for title, edge in zip(titles, graph.edges, strict=True)
+    ]
     far = _farthest(graph)
     return f"""\
-# The network of {name}: {len({e for edge in graph.edges for e in edge.ends})} nodes, \
-{len(graph.edges)} links.
+# The network of {quoted(name)[1:-1]}: \
+{len({e for edge in graph.edges for e in edge.ends})} nodes, {len(graph.edges)} links.
 name     = {quoted(name)}
 duration = "10s"
 
@@ -237,6 +261,24 @@ to       = {quoted(far[1])}
 arrivals = {{ poisson = "10/s" }}
 size     = "20kB"
 """
+
+
+def _link(edge: Edge, given: Given) -> dict[str, Any]:
+    """Return a link as a scenario has it; its other direction, where that differs."""
+    one, two = edge.ends
+    rate, delay = _written(edge.rate_bps, edge.delay_s)
+    link = {"from": one, "to": two, "rate": rate or given.rate, "delay": delay or given.delay}
+    back = _written(*edge.back)
+    ways = zip(("rate", "delay"), back, strict=True)
+    reverse = {what: value for what, value in ways if value and value != link[what]}
+    return link | ({"reverse": reverse} if reverse else {})
+
+
+def _written(rate_bps: float | None, delay_s: float | None) -> tuple[str | None, str | None]:
+    return (
+        None if rate_bps is None else f"{rate_bps:.0f}bit",
+        None if delay_s is None else f"{delay_s * 1e6:.0f}us",
+    )
 
 
 def _farthest(graph: Graph) -> tuple[str, str]:

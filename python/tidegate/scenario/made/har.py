@@ -20,6 +20,7 @@ from tidegate.scenario.tree import Damaged
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from urllib.parse import SplitResult
 
     from tidegate.scenario.tree import Tree
 
@@ -28,6 +29,7 @@ TO_ONE_HOST = 6
 MOST_CONNECTIONS = 256
 MOST_REQUEST = 1400
 """Bytes of a request: it has to fit into one packet."""
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
 USUAL_RTT_S = 0.02
 """Where no connection of the file was opened anew, so that it shows no round trip."""
 
@@ -45,6 +47,7 @@ class Answer:
     wait_s: float
     connection: str | None
     handshake_s: float | None
+    redirects: bool
 
 
 @dataclass
@@ -52,6 +55,8 @@ class Page:
     """The answers of a page, by the start of their requests; the first is the document."""
 
     answers: list[Answer] = field(default_factory=list)
+    led: list[Answer] = field(default_factory=list)
+    """Redirections that led to the document."""
 
     @property
     def objects(self) -> int:
@@ -76,7 +81,7 @@ class Page:
 def scenario(tree: Tree, name: str) -> tuple[dict[str, str], list[str]]:
     """Return the scenario and its tables as texts by name, and what it leaves out."""
     pages, left = _pages(tree.at("log"))
-    answers = [each for page in pages for each in page.answers]
+    answers = [each for page in pages for each in page.led + page.answers]
     trips = [each.handshake_s for each in answers if each.handshake_s]
     rtt_s = min(trips, default=USUAL_RTT_S)
     tables = {
@@ -112,15 +117,19 @@ def _pages(log: Tree) -> tuple[list[Page], Counter[str]]:
         raise Damaged("`log.entries` has no answer of a server")
     for page in loaded:
         page.answers.sort(key=lambda each: each.start_s)
+        # they lead to the document: it comes after them
+        while page.objects and page.answers[0].redirects:
+            page.led.append(page.answers.pop(0))
+            left["a redirection to the document, whose time is not kept"] += 1
     return sorted(loaded, key=lambda page: page.answers[0].start_s), left
 
 
 def _answer(entry: Tree) -> Answer | str:
     """Read one entry; or say why it is no answer that crossed the network."""
     request, response = entry.at("request"), entry.at("response")
-    url = urlsplit(request.at("url").text())
+    url = _url(request.at("url"))
     if url.scheme not in ("http", "https"):
-        return f"of {url.scheme or 'no'} addresses"
+        return f"of {url.scheme} addresses" if url.scheme else "without an address"
     if response.at("status").number() == 0:
         return "without an answer"
     size = _size(response)
@@ -142,7 +151,15 @@ def _answer(entry: Tree) -> Answer | str:
         wait_s=_time(timings, "wait"),
         connection=_connection(entry),
         handshake_s=handshake_s if handshake_s > 0 else None,
+        redirects=response.at("status").number() in REDIRECTS,
     )
+
+
+def _url(tree: Tree) -> SplitResult:
+    try:
+        return urlsplit(tree.text())
+    except ValueError as error:
+        raise Damaged(f"`{tree.place}` is no address: {error}") from error
 
 
 def _connection(entry: Tree) -> str | None:
@@ -203,8 +220,8 @@ def _text(name: str, pages: Sequence[Page], rtt_s: float, *, seen: bool) -> str:
         for number, page in enumerate(pages, 1)
     ]
     return f"""\
-# Pages of {name}.har: {len(pages)}, with {len(answers)} answers of {len(hosts)} hosts, \
-{total / 1e6:.3g} MB.
+# Pages of {quoted(name)[1:-1]}.har: {len(pages)}, with {len(answers)} answers of \
+{len(hosts)} hosts, {total / 1e6:.3g} MB.
 # The file says nothing of the link: write yours. Round trip: {trip}.
 name     = {quoted(name)}
 duration = "{2 * length_s + 30}s"
