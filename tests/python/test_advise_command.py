@@ -86,6 +86,23 @@ def test_rates_are_written_as_tc_reads_them(bps, said):
     assert tc_rate(bps) == said
 
 
+# Linux takes up to 15 bytes (IFNAMSIZ); a shell would run what follows a semicolon
+@pytest.mark.parametrize("name", ["", "a;reboot", "$(reboot)", "a b", "..", "-x", "a/b", 16 * "x"])
+def test_what_is_no_name_of_an_interface_is_refused(name):
+    for option in ("--outside", "--inside"):
+        done = typed(*SMALL, option, name)
+        assert done.exit_code == 2
+        assert f"{option} {name!r} is no name" in done.output
+    assert Router("enp0s31f6.1000", "br-lan").down == "br-lan"
+
+
+def test_one_interface_for_both_directions_is_refused():
+    """The second `tc qdisc replace` would take the first away."""
+    done = typed(*SMALL, "--outside", "eth0", "--inside", "eth0")
+    assert done.exit_code == 2
+    assert "both eth0" in done.output
+
+
 @pytest.mark.parametrize("control", ["tide", "cake+tide"])
 @pytest.mark.parametrize("ifb", [False, True])
 def test_the_gate_file_is_one_that_a_gate_takes(tmp_path, control, ifb):

@@ -7,16 +7,19 @@ comes in from outside is led first, as where there are several inner interfaces.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tidegate.advise.scene import BOTH, CAKE, FQ, NOW, TIDE
+from tidegate.errors import UsageError
 
 if TYPE_CHECKING:
     from tidegate.advise.fit import Link
 
 MOST_NAME = 15
 """Letters of the name of an interface."""
+_NAME = re.compile(rf"(?!\.{{1,2}}$)[A-Za-z0-9._@+][A-Za-z0-9._@+-]{{0,{MOST_NAME - 1}}}")
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,23 @@ class Router:
     outside: str = "wan0"
     inside: str = "lan0"
     ifb: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse what is no name of an interface: root types the lines that have it."""
+        for option, name in (("--outside", self.outside), ("--inside", self.inside)):
+            if not _NAME.fullmatch(name):
+                raise UsageError(
+                    f"{option} {name!r} is no name of an interface.",
+                    f"Give one that `ip link` shows, as eth0: at most {MOST_NAME} letters, digits"
+                    " and . _ @ + -.",
+                )
+        if self.outside == self.inside:
+            raise UsageError(
+                f"--outside and --inside are both {self.outside}: the lines of one direction"
+                " would take away those of the other.",
+                "Name the two interfaces of the router; with one alone, give another --inside and"
+                " add --ifb.",
+            )
 
     @property
     def down(self) -> str:

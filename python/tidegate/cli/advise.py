@@ -257,8 +257,11 @@ def _finish(
 
 def _saved(folder: Path, typed: Commands) -> None:
     """Save the commands and a page beside the runs."""
+    import shlex
+
     from tidegate.grid.load import load
     from tidegate.results.store import display, write_whole
+    from tidegate.show.hints import program
     from tidegate.show.page import page
 
     runs = load(folder)
@@ -272,4 +275,5 @@ def _saved(folder: Path, typed: Commands) -> None:
     runs.wrote(list(files))
     shown = display(folder)
     say(f"Saved in {shown}: {SCENARIO}, the runs, {', '.join(files)}")
-    say(f"Run it again, or changed: tidegate compare {shown}/{SCENARIO}")
+    again = shlex.quote(f"{shown}/{SCENARIO}")
+    say(f"Run it again, or changed: {program()} compare {again}")
