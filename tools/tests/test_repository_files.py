@@ -1,0 +1,61 @@
+"""The files that a forge reads: the workflow, the forms, the citation."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+FORMS = sorted((ROOT / ".github/ISSUE_TEMPLATE").glob("*.yml"))
+
+
+def read(name: str | Path) -> dict:
+    return yaml.safe_load((ROOT / name).read_text(encoding="utf-8"))
+
+
+def test_the_workflow_runs_what_a_change_has_to_pass_and_nothing_else():
+    found = read(".github/workflows/ci.yml")
+    [job] = found["jobs"].values()
+    commands = [step["run"] for step in job["steps"] if "run" in step]
+    assert [each.split()[-1] for each in commands] == [".ci/run"]
+    assert (ROOT / ".ci/run").stat().st_mode & 0o111
+    # nothing in it may write to the repository
+    assert found["permissions"] == {"contents": "read"}
+
+
+def test_the_citation_has_the_version_licences_and_words_of_the_package():
+    cargo = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    found = read("CITATION.cff")
+    assert found["version"] == cargo["workspace"]["package"]["version"]
+    assert " OR ".join(found["license"]) == project["license"]
+    assert found["keywords"] == project["keywords"]
+    assert [each["name"] for each in found["authors"]] == [
+        each["name"] for each in project["authors"]
+    ]
+
+
+@pytest.mark.parametrize("path", [each for each in FORMS if each.stem != "config"], ids=str)
+def test_a_form_has_what_a_forge_asks_of_it(path: Path):
+    found = read(path)
+    assert found["name"]
+    assert found["description"]
+    ids = [each["id"] for each in found["body"]]
+    assert len(ids) == len(set(ids))
+    for each in found["body"]:
+        assert each["type"] in ("textarea", "input")
+        assert re.fullmatch(r"[a-z]+", each["id"])
+        assert each["attributes"]["label"]
+
+
+def test_the_checklist_of_a_release_names_targets_that_are_there():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    [checklist] = re.findall(r"^## Making a release\n(.*?)^## ", text, re.S | re.M)
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = re.findall(r"`make ([a-z-]+)`", checklist)
+    assert len(targets) > 4
+    assert [each for each in targets if not re.search(rf"^{each}:", makefile, re.M)] == []
+    for path in re.findall(r"`((?:[\w.]+/)*\w[\w.]*\.(?:toml|cff|md))`", checklist):
+        assert (ROOT / path).exists(), path
