@@ -3,6 +3,7 @@
 import re
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -11,11 +12,12 @@ ROOT = Path(__file__).parents[2]
 FORMS = sorted((ROOT / ".github/ISSUE_TEMPLATE").glob("*.yml"))
 
 
-def read(name: str | Path) -> dict:
-    return yaml.safe_load((ROOT / name).read_text(encoding="utf-8"))
+def read(name: str | Path) -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load((ROOT / name).read_text(encoding="utf-8"))
+    return found
 
 
-def test_the_workflow_runs_what_a_change_has_to_pass_and_nothing_else():
+def test_the_workflow_runs_what_a_change_has_to_pass_and_nothing_else() -> None:
     found = read(".github/workflows/ci.yml")
     [job] = found["jobs"].values()
     commands = [step["run"] for step in job["steps"] if "run" in step]
@@ -25,7 +27,7 @@ def test_the_workflow_runs_what_a_change_has_to_pass_and_nothing_else():
     assert found["permissions"] == {"contents": "read"}
 
 
-def test_the_citation_has_the_version_licences_and_words_of_the_package():
+def test_the_citation_has_the_version_licences_and_words_of_the_package() -> None:
     cargo = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     found = read("CITATION.cff")
@@ -38,7 +40,7 @@ def test_the_citation_has_the_version_licences_and_words_of_the_package():
 
 
 @pytest.mark.parametrize("path", [each for each in FORMS if each.stem != "config"], ids=str)
-def test_a_form_has_what_a_forge_asks_of_it(path: Path):
+def test_a_form_has_what_a_forge_asks_of_it(path: Path) -> None:
     found = read(path)
     assert found["name"]
     assert found["description"]
@@ -50,7 +52,7 @@ def test_a_form_has_what_a_forge_asks_of_it(path: Path):
         assert each["attributes"]["label"]
 
 
-def test_the_checklist_of_a_release_names_targets_that_are_there():
+def test_the_checklist_of_a_release_names_targets_that_are_there() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     [checklist] = re.findall(r"^## Making a release\n(.*?)^## ", text, re.S | re.M)
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
