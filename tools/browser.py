@@ -18,6 +18,7 @@ import time
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), None)
@@ -35,9 +36,9 @@ class PageError(Exception):
 
 
 class Browser:
-    """One page of one browser."""
+    """One page of one browser; `by` is what starts it, as in a namespace of its own."""
 
-    def __init__(self) -> None:
+    def __init__(self, by: Sequence[str] = ()) -> None:
         if BROWSER is None:
             raise PageError("no Chromium here: as root, apt-get install -y chromium")
         self.folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
@@ -46,7 +47,7 @@ class Browser:
         shell = f'exec "$0" "$@" 3<&{theirs_in} 4>&{theirs_out} >/dev/null 2>&1'
         profile = f"--user-data-dir={self.folder.name}"
         self.process = subprocess.Popen(
-            ["bash", "-c", shell, BROWSER, profile, *FLAGS],
+            [*by, "bash", "-c", shell, BROWSER, profile, *FLAGS],
             pass_fds=(theirs_in, theirs_out),
             start_new_session=True,
         )

@@ -276,16 +276,11 @@ class Seen:
 
 def watched(lab: Lab, seconds: float) -> Seen:
     """Let users load pages through a gate that Prometheus asks; return what the dashboard shows."""
-    lab.link(lab.write(SCENARIO)[0])
-    lab.within(lab.right, "ip", "route", "add", "local", f"{CLIENTS}.0.0/16", "dev", "lo")
-    run("ip", "-n", lab.router, "route", "add", f"{CLIENTS}.0.0/16", "dev", "tg0")
+    prepare(lab)
     _gate(lab)
     prometheus = Prometheus.started(lab, lab.router)
-    server = lab.start(lab.left, sys.executable, "-m", "tools.live.page_server", LEFT, str(PORT))
-    assert server.stdout is not None
-    server.stdout.readline()
     begin = time.time()
-    _users(lab, seconds)
+    users(lab, seconds)
     end = time.time()
     board = json.loads(BOARD.read_text(encoding="utf-8"))
     values = prometheus.variables(board) | intervals(seconds, PIXELS)
@@ -300,6 +295,16 @@ def watched(lab: Lab, seconds: float) -> Seen:
     return Seen(board, values, seconds, panels)
 
 
+def prepare(lab: Lab) -> None:
+    """Make the link, the addresses of the users, and the server of pages."""
+    lab.link(lab.write(SCENARIO)[0])
+    lab.within(lab.right, "ip", "route", "add", "local", f"{CLIENTS}.0.0/16", "dev", "lo")
+    run("ip", "-n", lab.router, "route", "add", f"{CLIENTS}.0.0/16", "dev", "tg0")
+    server = lab.start(lab.left, sys.executable, "-m", "tools.live.page_server", LEFT, str(PORT))
+    assert server.stdout is not None
+    server.stdout.readline()
+
+
 def _gate(lab: Lab) -> None:
     config = lab.folder / "gate.toml"
     config.write_text(
@@ -311,7 +316,7 @@ def _gate(lab: Lab) -> None:
     lab.until(lambda: lab.status().get("epochs"), "a gate in place", process)
 
 
-def _users(lab: Lab, seconds: float) -> None:
+def users(lab: Lab, seconds: float) -> None:
     """Let users come; their number changes with each third of the time."""
     carries = MBIT * 1e6 / PAGE_ON_LINK
     steps = tuple((seconds * n / len(LOADS), of * carries) for n, of in enumerate(LOADS))

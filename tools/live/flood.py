@@ -20,9 +20,10 @@ BATCH = 2000
 """Number of different SYNs; they are sent in turn."""
 
 
-def syn(target: str, port: int) -> bytes:
-    """Make a SYN from a random address and a random port."""
-    source = socket.inet_aton(SOURCES.replace("0/24", str(random.randrange(1, 255))))
+def syn(target: str, port: int, address: str | None = None) -> bytes:
+    """Make a SYN from an address, or else from a random one, and a random port."""
+    address = address or SOURCES.replace("0/24", str(random.randrange(1, 255)))
+    source = socket.inet_aton(address)
     there = socket.inet_aton(target)
     ip = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 40, 0, 0, 64, 6, 0, source, there)
     ports = random.randrange(1024, 65536), port

@@ -9,15 +9,15 @@ from tools.pages import MARK
 SOURCES = [Path("crates/gate/src") / name for name in ("config.rs", "flood.rs", "hook.rs")]
 _TABLE = re.compile(r"^(?:keys|settings)! \{\n.*?struct (\w+):\n(.*?)^\}", re.M | re.S)
 _KEY = re.compile(
-    r"^ +(?P<key>\w+): (?:Option<)?(?P<type>[\w:]+)>? = (?P<default>\{.*?\}|\S+)(?: quiet)?"
-    r"(?: \[(?P<range>.*?)\])? \"(?P<what>(?:[^\"\\]|\\.)*)\""
+    r"^ +(?P<key>\w+): (?:Option<)?(?P<type>Vec<\w+>|[\w:]+)>? = (?P<default>\{.*?\}|\S+)"
+    r"(?: quiet)?(?: \[(?P<range>.*?)\])? \"(?P<what>(?:[^\"\\]|\\.)*)\""
     r"(?: \+ \"(?P<more>(?:[^\"\\]|\\.)*)\")?;$",
     re.M,
 )
 _NAMES = re.compile(r"^pub enum (\w+) \{\n(.*?)^\}", re.M | re.S)
 _VALUES = {
     "String": "text", "PathBuf": "path", "Rate": "rate", "Size": "size", "Time": "time",
-    "f64": "number", "u32": "number", "bool": "`true` or `false`",
+    "f64": "number", "u32": "number", "bool": "`true` or `false`", "Vec<String>": "list of texts",
 }  # fmt: skip
 """What a value of a type looks like; of others that are no choice of names: a table."""
 

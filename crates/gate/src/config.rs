@@ -16,6 +16,7 @@ use tidegate_model::law::GateLaw;
 
 use super::flood::Limits;
 use super::hook::Hook;
+use super::page::place::Place;
 use tidegate_common::fail::Failure;
 
 /// Whether decisions are carried out.
@@ -219,6 +220,8 @@ keys! {
     flood: Limits = { Limits::default() } "When the alarm of a flood is raised, see below";
     log: Option<PathBuf> = none "A line of JSON for each epoch; default none";
     metrics: Option<String> = none "Address where metrics are served; `\"\"`: nowhere; default 127.0.0.1:9477, or nowhere if that is taken";
+    page: Option<String> = none "Address where a page for a browser shows the gate and takes its orders; default nowhere" + "`tidegated gate page` says how it is opened.";
+    page_hosts: Vec<String> = { Vec::new() } "Names and addresses by which other machines may open the page, which is not encrypted; default none: this machine alone";
     socket: Option<PathBuf> = none "Where the status is asked for, and orders are given; default /run/tidegate/gate-INTERFACE.sock, of two directions gate-DOWN+UP.sock" + "Gates of one process may share it.";
     hook: Option<Hook> = none "Where the programs are attached; default `tcx` where the kernel has it (Linux 6.6), else `clsact`";
     priority: u32 = 7700 [1 to 65535] "At `clsact`: priority of the filter" + "At `tcx` it has no meaning: the programs come first.";
@@ -294,6 +297,8 @@ pub struct Config {
     pub onset: Time,
     /// Address of the metrics.
     pub metrics: Option<SocketAddr>,
+    /// Where a page is served.
+    pub page: Option<Place>,
     /// Socket of the status.
     pub socket: PathBuf,
 }
@@ -364,6 +369,9 @@ impl Config {
         }
         if self.metrics != new.metrics {
             return Some("metrics");
+        }
+        if self.page != new.page {
+            return Some("page");
         }
         if self.socket != new.socket {
             return Some("socket");
@@ -498,6 +506,12 @@ impl Check<'_> {
         })
     }
 
+    fn page(&self) -> Result<Option<Place>, Failure> {
+        let Some(address) = &self.file.page else { return Ok(None) };
+        let place = Place::new(address, &self.file.page_hosts);
+        place.map(Some).map_err(|what| self.wrong("page", what))
+    }
+
     fn check(&self) -> Result<Config, Failure> {
         let file = &self.file;
         let name = &file.interface;
@@ -536,6 +550,7 @@ impl Check<'_> {
             capacity,
             onset,
             metrics: self.metrics()?,
+            page: self.page()?,
             socket: file.socket.clone().unwrap_or_else(at_interface),
         })
     }

@@ -28,6 +28,8 @@
 //! | `status`     | the state of a running gate, over a socket |
 //! | `who`        | a view by client: who was refused, and how long each waited |
 //! | `metrics`    | the same for Prometheus |
+//! | `page`       | the same for a browser, with the last hour and the orders |
+//! | `http`       | answers the questions for both, few at a time |
 //! | `service`    | what systemd is told |
 //! | `doctor`     | checks whether a gate can work on this machine |
 
@@ -44,11 +46,13 @@ pub mod epoch;
 pub mod filters;
 pub mod flood;
 pub mod hook;
+pub mod http;
 pub mod journal;
 pub mod link;
 pub mod metrics;
 pub mod observe;
 pub mod orders;
+pub mod page;
 pub mod placement;
 pub mod privileges;
 pub mod program;

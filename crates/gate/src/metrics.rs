@@ -15,6 +15,7 @@ use prometheus_client::registry::Registry;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
+use super::http;
 use super::status::Status;
 use super::who::Client;
 use tidegate_common::fail::Failure;
@@ -221,11 +222,7 @@ async fn serve(address: SocketAddr, boards: Boards) -> Result<(), Failure> {
         }
     };
     let router = Router::new().route("/metrics", get(page));
-    tokio::spawn(async move {
-        if let Err(error) = axum::serve(listener, router).await {
-            tracing::warn!("the metrics server failed: {error}");
-        }
-    });
+    tokio::spawn(http::answer(listener, router));
     Ok(())
 }
 

@@ -57,11 +57,27 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(5);
 /// # Errors
 /// No gate answers there, or it refuses.
 pub fn give(path: &Path, order: Order) -> Result<String, Failure> {
+    say(path, &order.to_string())
+}
+
+/// What asks for the address of the page.
+pub(crate) const PAGE: &str = "page";
+
+/// The address by which the page of the gate at a socket is opened, with its token.
+///
+/// # Errors
+/// No gate answers there, or it has no page.
+pub fn page(path: &Path) -> Result<String, Failure> {
+    say(path, PAGE)
+}
+
+/// Says a line to the gate at a socket; what it answers.
+fn say(path: &Path, line: &str) -> Result<String, Failure> {
     let place = path.display();
     let failed = |error: std::io::Error| unanswered(path, &error);
     let mut stream = UnixStream::connect(path).map_err(failed)?;
     stream.set_read_timeout(Some(ANSWER_WITHIN)).map_err(failed)?;
-    writeln!(stream, "{order}").and_then(|()| stream.shutdown(Shutdown::Write)).map_err(failed)?;
+    writeln!(stream, "{line}").and_then(|()| stream.shutdown(Shutdown::Write)).map_err(failed)?;
     let mut text = String::new();
     stream.read_to_string(&mut text).map_err(failed)?;
     match text.trim().split_once(' ') {

@@ -14,7 +14,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use super::config::{Config, Direction};
 use super::epoch::QueueEpoch;
-use super::orders::Order;
+use super::orders::{Order, PAGE};
 use super::shared::{Fate, Tally};
 use super::who::Client;
 use tidegate_common::fail::Failure;
@@ -113,7 +113,10 @@ pub struct Status {
     /// Share of the bytes that pass the interface and not the gate, where that is most; else 0.
     #[serde(default)]
     pub bypassed_share: f64,
-    /// Clients that were refused most, or used most, where the file asks for it (`who`).
+    /// Whether the file asks for a view by client.
+    #[serde(default)]
+    pub who: bool,
+    /// Clients that were refused most, or used most, where the file asks for it.
     #[serde(default)]
     pub clients: Vec<Client>,
     /// Alarm: admitted sessions do not end, so nothing is refused.
@@ -134,6 +137,7 @@ impl Status {
         config.file.mode.name().clone_into(&mut self.mode);
         config.law.as_ref().map_or("none", |law| law.name()).clone_into(&mut self.law);
         config.admits().clone_into(&mut self.admits);
+        self.who = config.file.who;
         self.link_bps = config.capacity.map_or(0.0, |rate| rate.bps() as f64);
     }
 
@@ -180,6 +184,10 @@ pub type Asked = (Order, oneshot::Sender<Result<String, Failure>>);
 /// How long a client may take to send an order; one that sends none gets the status.
 const ORDER_WITHIN: Duration = Duration::from_millis(100);
 
+/// Why a gate has no link of a page.
+const NO_PAGE: &str =
+    "this gate has no page: set `page` in its file, or start it with --page 127.0.0.1:9478";
+
 /// A gate that answers on a socket: its status, and where it takes orders.
 pub type Member = (watch::Receiver<Status>, mpsc::Sender<Asked>);
 
@@ -219,19 +227,19 @@ impl Socket {
         Ok(Socket { path: path.to_owned(), listener })
     }
 
-    /// Answers for these gates, as a task of the present runtime.
-    pub fn answer_for(&mut self, gates: Vec<Member>) {
+    /// Answers for these gates, whose page is opened by that link, as a task of the present runtime.
+    pub fn answer_for(&mut self, gates: Vec<Member>, page: Option<String>) {
         let Some(listener) = self.listener.take() else { return };
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                tokio::spawn(answer(stream, gates.clone()));
+                tokio::spawn(answer(stream, gates.clone(), page.clone()));
             }
         });
     }
 }
 
-/// Answers a client: an order, or else the status of each gate.
-async fn answer(stream: tokio::net::UnixStream, gates: Vec<Member>) {
+/// Answers a client: an order, the link of the page, or else the status of each gate.
+async fn answer(stream: tokio::net::UnixStream, gates: Vec<Member>, page: Option<String>) {
     let mut stream = BufReader::new(stream);
     let mut text = String::new();
     let read = async { (&mut stream).take(100).read_line(&mut text).await };
@@ -242,6 +250,8 @@ async fn answer(stream: tokio::net::UnixStream, gates: Vec<Member>) {
             .iter()
             .map(|(status, _)| serde_json::to_string(&*status.borrow()).unwrap_or_default());
         states.collect::<Vec<_>>().join("\n")
+    } else if text.trim() == PAGE {
+        page.map_or(format!("refused {NO_PAGE}"), |link| format!("done {link}"))
     } else {
         obeyed(&text, &gates).await
     };
@@ -252,7 +262,7 @@ async fn answer(stream: tokio::net::UnixStream, gates: Vec<Member>) {
 }
 
 /// Passes an order to the gates; their answers in one line.
-async fn obeyed(text: &str, gates: &[Member]) -> String {
+pub(crate) async fn obeyed(text: &str, gates: &[Member]) -> String {
     let order = match text.parse() {
         Ok(order) => order,
         Err(what) => return format!("refused {what}"),

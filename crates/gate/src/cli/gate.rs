@@ -13,7 +13,8 @@ use crate::config::{Config, Direction};
 use crate::controller;
 use crate::link::Netlink;
 use crate::observe::Plan;
-use crate::orders::{Order, give};
+use crate::orders::{self, Order, give};
+use crate::page::place::Place;
 use crate::status::by;
 
 /// Control the sessions of a router, in one direction or both, until interrupted
@@ -29,6 +30,12 @@ pub struct Gate {
     /// Check the files and exit
     #[arg(long)]
     check: bool,
+    /// Show the gates on a page for a browser, which takes their orders too; as `page` in a file. 127.0.0.1:9478 is for this machine alone
+    #[arg(long, value_name = "ADDRESS")]
+    page: Option<String>,
+    /// A name or address of this machine by which others may open the page, which is not encrypted; repeatable
+    #[arg(long, value_name = "NAME", requires = "page")]
+    page_host: Vec<String>,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -41,6 +48,8 @@ enum Command {
     Confirm(Running),
     /// Let a running gate observe again
     Revert(Running),
+    /// Print the address of a running gate's page, with the token that opens it
+    Page(Running),
 }
 
 /// Watch without a file: nothing is refused; suggests a configuration and writes it
@@ -115,10 +124,14 @@ impl Gate {
             }
             Some(Command::Confirm(gate)) => return gate.give(Order::Confirm),
             Some(Command::Revert(gate)) => return gate.give(Order::Revert),
+            Some(Command::Page(gate)) => return gate.page(),
             None => {}
         }
         if !self.check {
-            return controller::run(&self.config);
+            let place = |address: &String| Place::new(address, &self.page_host);
+            let page = self.page.as_ref().map(place).transpose();
+            let page = page.map_err(|what| Failure::usage("--page", what))?;
+            return controller::run(&self.config, page);
         }
         for file in &self.config {
             let configs = Config::read(file)?;
@@ -195,12 +208,20 @@ impl Observe {
 
 impl Running {
     fn give(&self, order: Order) -> Result<(), Failure> {
-        let socket = match &self.socket {
-            Some(socket) => socket.clone(),
-            None => the_only(Path::new(SOCKETS))?,
-        };
-        output::say(&(give(&socket, order)? + "\n"));
+        output::say(&(give(&self.socket()?, order)? + "\n"));
         Ok(())
+    }
+
+    fn page(&self) -> Result<(), Failure> {
+        output::say(&(orders::page(&self.socket()?)? + "\n"));
+        Ok(())
+    }
+
+    fn socket(&self) -> Result<PathBuf, Failure> {
+        match &self.socket {
+            Some(socket) => Ok(socket.clone()),
+            None => the_only(Path::new(SOCKETS)),
+        }
     }
 }
 

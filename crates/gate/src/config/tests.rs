@@ -230,3 +230,20 @@ fn what_is_wrong_in_a_direction_is_named_with_its_line() {
         assert!(found.contains(expected), "{tail}: {found}");
     }
 }
+
+// A page tells who is refused, and takes orders: others reach it only where the file says how.
+#[test]
+fn a_page_is_for_this_machine_unless_the_file_names_it() {
+    let law = "interface = 'wan0'\nlaw = { law = 'none' }\n";
+    let page = |more: &str| parsed(&format!("{law}{more}")).map(|config| config.page);
+    assert_eq!(page("").expect("it is right"), None, "nobody who does not ask for one has one");
+    let here = page("page = '127.0.0.1:9478'").expect("it is right").expect("a page");
+    assert_eq!((here.address.to_string(), here.hosts.len()), ("127.0.0.1:9478".to_owned(), 0));
+    let open = refusal(&format!("{law}page = '192.0.2.1:9478'"));
+    assert!(open.starts_with("gate.toml:3: page: other machines reach 192.0.2.1:9478"), "{open}");
+    let named = page("page = '192.0.2.1:9478'\npage_hosts = ['router.lan']").expect("it is right");
+    assert_eq!(named.map(|place| place.hosts), Some(vec!["router.lan".to_owned()]));
+    let one = parsed(&format!("{law}page = '127.0.0.1:9478'")).expect("it is right");
+    let other = parsed(&format!("{law}page = '127.0.0.1:9479'")).expect("it is right");
+    assert_eq!(one.fixed_difference(&other), Some("page"));
+}

@@ -1,9 +1,9 @@
 //! One process: a gate at each of some interfaces, side by side in one thread.
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::OpenOptions;
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -19,21 +19,24 @@ use crate::elsewhere::Elsewhere;
 use crate::journal::Journal;
 use crate::link::Netlink;
 use crate::observe::{self, Observation, Plan};
+use crate::page::Pages;
+use crate::page::place::Place;
 use crate::shared::Tally;
 use crate::status::{Asked, Member, Socket, Status};
 use crate::{metrics, privileges, program, service};
 
-/// Runs the gates of these files, one for each interface, until SIGTERM or SIGINT.
+/// Runs the gates of these files, one for each interface, until SIGTERM or SIGINT; `page` is served
+/// in place of the pages of the files.
 ///
 /// # Errors
 /// One cannot start: the file, the interface, the kernel. Later errors are reported, and the gates
 /// go on.
-pub fn run(paths: &[PathBuf]) -> Result<(), Failure> {
+pub fn run(paths: &[PathBuf], page: Option<Place>) -> Result<(), Failure> {
     let mut gates = Vec::new();
     for path in paths {
         gates.extend(Config::read(path)?.into_iter().map(|config| (config, path.clone(), None)));
     }
-    block_on(serve(gates)).map(|_| ())
+    block_on(serve(gates, page)).map(|_| ())
 }
 
 /// Runs a gate that refuses nothing, then writes what it suggests to the file of the plan.
@@ -43,7 +46,7 @@ pub fn run(paths: &[PathBuf]) -> Result<(), Failure> {
 pub fn observe(wanted: Vec<(Config, Plan)>) -> Result<(), Failure> {
     let gate =
         |(config, plan): (Config, Plan)| (config, plan.file.clone(), Some(Observation::new(plan)));
-    conclude(&block_on(serve(wanted.into_iter().map(gate).collect()))?)
+    conclude(&block_on(serve(wanted.into_iter().map(gate).collect(), None))?)
 }
 
 /// Prints what was observed, and writes the configuration that is suggested.
@@ -78,20 +81,28 @@ type GateFile = (Config, PathBuf, Option<Observation>);
 
 /// Places all gates, then runs them side by side; what was observed. If one cannot be placed, none
 /// is.
-async fn serve(wanted: Vec<GateFile>) -> Result<Vec<Observation>, Failure> {
+async fn serve(wanted: Vec<GateFile>, page: Option<Place>) -> Result<Vec<Observation>, Failure> {
     program::quiet();
     // files that name the same socket share it
     let mut sockets: BTreeMap<PathBuf, (Socket, Vec<Member>)> = BTreeMap::new();
     let mut gates: Vec<Gate> = Vec::new();
+    let mut pages = Pages::default();
     for each in wanted {
         let path = each.0.socket.clone();
+        let place = page.clone().or(each.0.page.clone());
         let started = match sockets.entry(path) {
             Entry::Occupied(there) => Ok(there.into_mut()),
             Entry::Vacant(place) => {
                 Socket::bind(place.key()).map(|socket| place.insert((socket, Vec::new())))
             }
         }
-        .and_then(|(_, members)| Gate::start(each, members));
+        .and_then(|(_, members)| {
+            let gate = Gate::start(each, members)?;
+            if let (Some(place), Some(member)) = (place, members.last()) {
+                pages.show(&place, &gate.controller.config.socket, member.clone());
+            }
+            Ok(gate)
+        });
         match started {
             Ok(gate) => gates.push(gate),
             Err(failure) => {
@@ -100,13 +111,15 @@ async fn serve(wanted: Vec<GateFile>) -> Result<Vec<Observation>, Failure> {
             }
         }
     }
-    for (socket, members) in sockets.values_mut() {
-        socket.answer_for(std::mem::take(members));
-    }
-    let served = metrics::serve_all(gates.iter().map(Gate::metrics)).await;
-    if let Err(failure) = served.and_then(|()| privileges::drop_to_what_is_needed()) {
-        gates.iter_mut().for_each(|gate| gate.controller.leave());
-        return Err(failure);
+    let links = match open(&gates, pages).await {
+        Ok(links) => links,
+        Err(failure) => {
+            gates.iter_mut().for_each(|gate| gate.controller.leave());
+            return Err(failure);
+        }
+    };
+    for (path, (socket, members)) in &mut sockets {
+        socket.answer_for(std::mem::take(members), links.get(path).cloned());
     }
     service::ready();
     let together = LocalSet::new();
@@ -120,6 +133,24 @@ async fn serve(wanted: Vec<GateFile>) -> Result<Vec<Observation>, Failure> {
             Ok(seen)
         })
         .await
+}
+
+/// Opens the ports of the gates, then gives up the rights that this takes; the link of each page, by
+/// socket.
+async fn open(gates: &[Gate], pages: Pages) -> Result<BTreeMap<PathBuf, String>, Failure> {
+    metrics::serve_all(gates.iter().map(Gate::metrics)).await?;
+    let links = pages.serve().await?;
+    privileges::drop_to_what_is_needed()?;
+    for link in links.values().collect::<BTreeSet<_>>() {
+        // a log is read by more people than may give orders
+        if std::io::stdout().is_terminal() {
+            output::say(&format!("page: {link}\n"));
+        } else {
+            let place = link.split('#').next().unwrap_or_default();
+            tracing::info!("page: {place}; its token is said by: tidegated gate page");
+        }
+    }
+    Ok(links)
 }
 
 /// A gate that has been placed, and what it listens to.
