@@ -32,8 +32,8 @@ help: ## Show this list
 build: $(VENV)/.built $(VENV)/.live ## Make .venv/bin/tidegate and target/release/tidegated
 
 .PHONY: stacks
-stacks: $(VENV)/.built ## Build the simulator with real stacks of QUIC (quinn), which make build leaves out
-	bash tools/progress.sh "Compile the simulator with quinn" "about 1 min" \
+stacks: $(VENV)/.built ## Build the simulator with real stacks of QUIC (quinn, noq) and their controls, which make build leaves out
+	bash tools/progress.sh "Compile the simulator with real stacks" "about 2 min" \
 	    $(BIN)/maturin develop --release --locked --uv --features stacks
 
 .PHONY: gate

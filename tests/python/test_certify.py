@@ -122,6 +122,8 @@ def test_every_condition_can_be_run_with_every_control(
         "vcp",
         "quic:cubic",
         "quic:new-reno",
+        "quic-noq:cubic",
+        "quic-noq:new-reno",
     }
 
 
@@ -155,6 +157,17 @@ def test_without_the_stack_half_quic_is_not_run_and_the_command_that_builds_it_i
     [half] = conditions(done)
     assert (half["verdict"], half["number"]) == ("not run", None)
     assert "make stacks" in half["reason"]
+
+
+@pytest.mark.parametrize("name", [*controls.CRATES, "quic-noq:cubic"])
+def test_without_stacks_a_foreign_control_is_not_run_and_the_command_is_said(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_native, "STACKS", [])
+    asked = suite("rfc9743")
+    plan = certificate.plan(asked, asked.conditions, [controls.find(name)])
+    assert not plan.cases
+    assert all("make stacks" in reason for reason in plan.refused.values())
 
 
 def test_a_table_says_what_was_changed_for_a_control_and_why_something_was_not_run() -> None:
@@ -321,6 +334,17 @@ def test_a_gate_is_tried_where_half_of_the_sessions_are_over_quic(folder: Path) 
     # docs/quic.md: told of QUIC, tide lets half of each kind in, and those are soon complete
     found = {(each["measure"], each["of"]): each["verdict"] for each in half["measures"]}
     assert (found["median", "tcp"], found["median", "quic"]) == ("better", "better")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not _native.STACKS, reason="built without stacks: make stacks")
+def test_a_control_out_of_a_crate_is_judged_in_our_tcp(tmp_path: Path) -> None:
+    """A NewReno by RFC 9002, 7.3.2 halves its window as RFC 5681 has it: it is like our Reno."""
+    done = certified(tmp_path / "out", "quinn:new-reno", "--only", "fairness")
+    [fair] = conditions(done)
+    assert fair["verdict"] == "like"
+    # the senders are those of the class, under the control's own name
+    assert fair["measures"][0]["values"] != fair["measures"][0]["references"]["reno"]
 
 
 STUBBORN = """

@@ -39,6 +39,21 @@ def test_a_stack_that_nobody_has_is_named() -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("quiche:cubic", "quinn:cubic" if BUILT_IN else "make stacks"),
+        ("", "a law needs a name"),
+    ],
+)
+def test_a_control_out_of_a_crate_that_is_not_there_is_named(name: str, message: str) -> None:
+    with pytest.raises(ScenarioError, match=message):
+        tidegate.run(
+            OVERLOAD,
+            settings={"traffic.small.transport": f'{{ crate = {{ name = "{name}" }} }}'},
+        )
+
+
+@pytest.mark.parametrize(
     ("what", "message"),
     [
         ('{ quic = { packet = "1kB" } }', "1228B to 9000B"),

@@ -22,10 +22,10 @@ use crate::law::{
 use crate::scenario::ScenarioError;
 use crate::simulation::raised;
 
-/// The name of the stack that the feature `stacks` builds in.
-const QUINN: &str = "quinn";
+/// The names of the stacks of QUIC that the feature `stacks` builds in.
+const NAMES: &[&str] = &["quinn", "noq"];
 /// The stacks of QUIC that are built in.
-pub const STACKS: &[&str] = if cfg!(feature = "stacks") { &[QUINN] } else { &[] };
+pub const STACKS: &[&str] = if cfg!(feature = "stacks") { NAMES } else { &[] };
 
 /// The end of the note on an error that a law raised before the run.
 const NOTE: &str = "before the run";
@@ -113,6 +113,7 @@ impl<'a, 'py> Supply<'a, 'py> {
             queues: Some(&mut queues),
             filters: Some(&mut filters),
             flow_controls: Some(&mut controls),
+            crate_controls: Some(&mut crate_control),
             stacks: Some(&mut stacks),
             capture,
             ..sim::Custom::default()
@@ -125,6 +126,7 @@ impl<'a, 'py> Supply<'a, 'py> {
                  in Python"
             )),
             sim::BuildError::NoSuchStack(name) => ScenarioError::new_err(no_such_stack(&name)),
+            sim::BuildError::NoSuchControl(name) => ScenarioError::new_err(no_such_control(&name)),
             other => ScenarioError::new_err(other.to_string()),
         })
     }
@@ -134,7 +136,7 @@ impl<'a, 'py> Supply<'a, 'py> {
 #[cfg(feature = "stacks")]
 fn stack(quic: &model::scenario::Quic) -> Option<Stack> {
     use model::scenario::{QuicControl, QuicCrypto};
-    use tidegate_stacks::quinn::{Control, Crypto, stack};
+    use tidegate_stacks::{Control, Crypto, noq, quinn};
     let control = match quic.control {
         QuicControl::Cubic => Control::Cubic,
         QuicControl::NewReno => Control::NewReno,
@@ -143,7 +145,11 @@ fn stack(quic: &model::scenario::Quic) -> Option<Stack> {
         QuicCrypto::Null => Crypto::Null,
         QuicCrypto::Rustls => Crypto::Rustls,
     };
-    (quic.stack == QUINN).then(|| stack(control, crypto, quic.datagram()))
+    match quic.stack.as_str() {
+        "quinn" => Some(quinn::stack(control, crypto, quic.datagram())),
+        "noq" => Some(noq::stack(control, crypto, quic.datagram())),
+        _ => None,
+    }
 }
 
 #[cfg(not(feature = "stacks"))]
@@ -151,12 +157,38 @@ fn stack(_: &model::scenario::Quic) -> Option<Stack> {
     None
 }
 
+/// What makes the controls of a class out of another project's crate, if they are built in.
+#[cfg(feature = "stacks")]
+use tidegate_stacks::controls::factory as crate_control;
+
+#[cfg(not(feature = "stacks"))]
+fn crate_control(_: &str, _: &model::profile::Tcp, _: u64) -> Option<sim::Factory> {
+    None
+}
+
+const MAKE_STACKS: &str =
+    "run `make stacks` in a checkout of tidegate: it builds the simulator with it";
+
 fn no_such_stack(name: &str) -> String {
-    match name {
-        QUINN => format!(
+    if NAMES.contains(&name) {
+        return format!(
             "the scenario asks for QUIC by `{name}`, which this tidegate was built without\n\
-             run `make stacks` in a checkout of tidegate: it builds the simulator with it"
-        ),
-        _ => format!("no stack of QUIC is named `{name}`\nwrite stack = \"{QUINN}\""),
+             {MAKE_STACKS}"
+        );
     }
+    format!("no stack of QUIC is named `{name}`\nwrite stack = \"{}\"", NAMES.join("\" or \""))
+}
+
+#[cfg(feature = "stacks")]
+fn no_such_control(name: &str) -> String {
+    let names = tidegate_stacks::controls::NAMES.join(", ");
+    format!("no control out of a crate is named `{name}`\nthere are {names}")
+}
+
+#[cfg(not(feature = "stacks"))]
+fn no_such_control(name: &str) -> String {
+    format!(
+        "the scenario asks for the control `{name}` of another project, which this tidegate was \
+         built without\n{MAKE_STACKS}"
+    )
 }

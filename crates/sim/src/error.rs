@@ -17,6 +17,9 @@ pub enum BuildError {
     /// A class asks for a transport stack that was not supplied.
     #[error("no transport stack named `{0}` was supplied; hand one in under that name")]
     NoSuchStack(String),
+    /// A class asks for a control out of a crate that was not supplied.
+    #[error("no control named `{0}` was supplied; hand one in under that name")]
+    NoSuchControl(String),
     /// A class of pages asks for a stack whose connections carry one transfer each.
     #[error(
         "the stack `{0}` carries no objects, which `pages` needs; see `carries_objects` of Host"

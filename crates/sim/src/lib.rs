@@ -35,8 +35,8 @@ pub mod transport;
 pub use error::BuildError;
 pub use probe::Results;
 pub use run::{
-    ClassGlance, Custom, Factories, Factory, Glance, PortGlance, Progress, Simulation, Stacks,
-    Viewer, WindowGlance,
+    ClassGlance, CrateControls, Custom, Factories, Factory, Glance, PortGlance, Progress,
+    Simulation, Stacks, Viewer, WindowGlance,
 };
 pub use services::Hop;
 pub use tidegate_model::columns::{Column, Data};

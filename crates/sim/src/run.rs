@@ -4,6 +4,7 @@ mod glance;
 mod host_source;
 mod step;
 
+use rand::RngExt;
 use tidegate_core::host::Stack;
 use tidegate_core::law::Fault;
 use tidegate_core::packet::Packet;
@@ -61,6 +62,10 @@ pub struct Custom<'a> {
     /// Makes the control of each new flow, by the name in the transport
     /// (`{ python = { name = "mine" } }`) and with the class's settings of TCP.
     pub flow_controls: Option<&'a mut Factories<'a>>,
+    /// Makes the control of each new flow out of the crate of another project, by the name in the
+    /// transport (`{ crate = { name = "quinn:cubic" } }`), with the class's settings of TCP and
+    /// the seed of what its flows draw.
+    pub crate_controls: Option<&'a mut CrateControls<'a>>,
     /// Makes the two ends of each new connection of a class, with its settings of QUIC.
     pub stacks: Option<&'a mut Stacks<'a>>,
     /// Stages of ports, by the port's name, in place of those of the scenario.
@@ -79,6 +84,9 @@ pub struct Custom<'a> {
 pub type Factory = Box<dyn FnMut() -> Box<dyn Control> + Send>;
 /// Supplies the factory of a class's controls, by name.
 pub type Factories<'a> = dyn FnMut(&str, &Tcp) -> Option<Factory> + 'a;
+
+/// Supplies the factory of a class's controls out of another project's crate, by name.
+pub type CrateControls<'a> = dyn FnMut(&str, &Tcp, u64) -> Option<Factory> + 'a;
 
 /// Supplies the stack that a class names, with its settings.
 pub type Stacks<'a> = dyn FnMut(&Quic) -> Option<Stack> + 'a;
@@ -118,6 +126,12 @@ impl Source {
                 let no_such = || BuildError::NoSuchLaw(own.name.clone());
                 let made = custom.flow_controls.as_mut().and_then(|of| of(&own.name, tcp));
                 Some(made.ok_or_else(no_such)?)
+            }
+            (Transport::Controlled(tcp, control::Control::Crate(theirs)), None) => {
+                let no_such = || BuildError::NoSuchControl(theirs.name.clone());
+                let drawn = stream(seed, &class.name, "control").random();
+                let made = custom.crate_controls.as_mut();
+                Some(made.and_then(|of| of(&theirs.name, tcp, drawn)).ok_or_else(no_such)?)
             }
             _ => None,
         };

@@ -9,6 +9,7 @@ mod delivery;
 mod detector;
 #[cfg(test)]
 mod drill;
+mod heard;
 pub(crate) mod hosts;
 mod laps;
 mod outstanding;

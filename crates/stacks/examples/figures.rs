@@ -10,7 +10,8 @@ use tidegate_core::units::Time;
 use tidegate_model::Source;
 use tidegate_model::scenario::{Quic, QuicControl, QuicCrypto};
 use tidegate_sim::{Custom, Progress, Simulation};
-use tidegate_stacks::quinn::{Control, Crypto, stack};
+use tidegate_stacks::quinn::stack;
+use tidegate_stacks::{Control, Crypto};
 
 fn quinn(quic: &Quic) -> Option<Stack> {
     let control = match quic.control {

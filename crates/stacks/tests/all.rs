@@ -1,6 +1,7 @@
 //! Connections of quinn in whole simulations.
 
 mod common;
+mod controls;
 mod floats;
 mod flows;
 mod pages;

@@ -1,4 +1,4 @@
-//! Runs of scenarios with quinn.
+//! Runs of scenarios with real stacks and their controls.
 
 use std::collections::BTreeMap;
 
@@ -7,9 +7,9 @@ use tidegate_core::units::Time;
 use tidegate_model::scenario::{Quic, QuicControl, QuicCrypto};
 use tidegate_model::{Setting, Source};
 use tidegate_sim::{Column, Custom, Data, Progress, Results, Simulation};
-use tidegate_stacks::quinn::{Control, Crypto, stack};
+use tidegate_stacks::{Control, Crypto, controls, noq, quinn};
 
-pub fn quinn(quic: &Quic) -> Option<Stack> {
+pub fn stacks(quic: &Quic) -> Option<Stack> {
     let control = match quic.control {
         QuicControl::Cubic => Control::Cubic,
         QuicControl::NewReno => Control::NewReno,
@@ -18,7 +18,11 @@ pub fn quinn(quic: &Quic) -> Option<Stack> {
         QuicCrypto::Null => Crypto::Null,
         QuicCrypto::Rustls => Crypto::Rustls,
     };
-    (quic.stack == "quinn").then(|| stack(control, crypto, quic.datagram()))
+    match quic.stack.as_str() {
+        "quinn" => Some(quinn::stack(control, crypto, quic.datagram())),
+        "noq" => Some(noq::stack(control, crypto, quic.datagram())),
+        _ => None,
+    }
 }
 
 /// Runs a scenario; bytes of datagrams are freed with their packets at any time.
@@ -28,7 +32,11 @@ pub fn run(text: &str, settings: &[(&str, &str)]) -> Results {
     let source = Source { name: "test.toml", text };
     let scenario = tidegate_model::load(source, &settings, &BTreeMap::new())
         .unwrap_or_else(|report| panic!("{}", report.render(false)));
-    let custom = Custom { stacks: Some(&mut quinn), ..Custom::default() };
+    let custom = Custom {
+        stacks: Some(&mut stacks),
+        crate_controls: Some(&mut controls::factory),
+        ..Custom::default()
+    };
     let mut run = Simulation::new(&scenario, 7, custom).expect("the scenario can be built");
     while run.advance(Time::NEVER, 100_000).expect("built-in laws do not fail") == Progress::Paused
     {

@@ -3,7 +3,8 @@
 use tidegate_core::host::{Order, Phase, Transfer};
 use tidegate_core::units::Time;
 use tidegate_core::wire::quic::Initial;
-use tidegate_stacks::quinn::{Control, Crypto, stack};
+use tidegate_stacks::quinn::stack;
+use tidegate_stacks::{Control, Crypto};
 
 use crate::common::*;
 

@@ -238,6 +238,10 @@ fn why(error: &sim::BuildError) -> String {
             "the scenario asks for QUIC by `{name}`, which a page does not have: run it on a \
              machine, with a simulator of `make stacks`"
         ),
+        sim::BuildError::NoSuchControl(name) => format!(
+            "the scenario asks for the control `{name}` of another project, which a page does not \
+             have: run it on a machine, with a simulator of `make stacks`"
+        ),
         other => other.to_string(),
     }
 }

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 SEEDS, QUICK_SEEDS = 5, 3
 NO_STACKS = (
-    "this tidegate was built without QUIC: run `make stacks` in a checkout of tidegate,"
+    "this tidegate was built without real stacks: run `make stacks` in a checkout of tidegate,"
     " and the command again"
 )
 
@@ -143,7 +143,8 @@ def plan(suite: Suite, conditions: Sequence[Condition], controls: Sequence[Contr
         }
         quic = any("quic" in _keys(each["transport"]) for each in traffic.values())
         for control in controls:
-            reason = NO_STACKS if quic and not _native.STACKS else None
+            needed = quic or control.foreign
+            reason = NO_STACKS if needed and not _native.STACKS else None
             reason = reason or control.refused(condition, classes)
             if reason is None:
                 cases.append(_case(suite, condition, control, classes, quic=quic))

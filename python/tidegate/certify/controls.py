@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 QUIC = "{ quic"
 """How a transport of a real stack, or of a host of the user's own, begins."""
+CRATE = "{ crate"
+"""How one begins whose control is that of another project's crate."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ class Control:
         `classes`: the tables of the classes that would get the control.
         """
         pages = any("pages" in each for each in classes.values())
-        if pages and not (self.transport or "{ tcp").startswith(("{ tcp", QUIC)):
+        if pages and not (self.transport or "{ tcp").startswith(("{ tcp", QUIC, CRATE)):
             return "pages are loaded over TCP, with a control of its own"
         receivers = any("receiver" in each for each in classes.values())
         if receivers and (self.transport or "").startswith("{ udp"):
@@ -58,6 +60,11 @@ class Control:
         if condition.queue and any(stage == "queue" for stage, _ in self.stages):
             return f"{self.name} needs a queue law of its own"
         return None
+
+    @property
+    def foreign(self) -> bool:
+        """Whether it is code of another project, which `make stacks` builds in."""
+        return (self.transport or "").startswith((QUIC, CRATE))
 
     def at_senders(self, condition: Condition, classes: Mapping[str, Any]) -> list[Setting]:
         """Return the settings of the classes that get it."""
@@ -107,20 +114,37 @@ def _tcp(name: str) -> Control:
     return Control(name, f'{{ tcp = {{ profile = "linux", control = "{name}" }} }}')
 
 
-def _quic(name: str) -> Control:
-    return Control(f"quic:{name}", f'{QUIC} = {{ control = "{name}" }} }}')
+def _quic(stack: str, name: str) -> Control:
+    own = "" if stack == "quic" else f'stack = "{stack.removeprefix("quic-")}", '
+    return Control(f"{stack}:{name}", f'{QUIC} = {{ {own}control = "{name}" }} }}')
+
+
+def _crate(name: str) -> Control:
+    return Control(name, f'{CRATE} = {{ name = "{name}", profile = "linux" }} }}')
 
 
 def _explicit(name: str) -> Control:
     return Control(name, f'"{name}"', (("stamp", f'{{ law = "{name}" }}'),))
 
 
+STACKS = ("quic", "quic-noq")
+"""Real stacks of QUIC, by what the names of their controls begin with: quinn, and others."""
+CRATES = (
+    "quinn:cubic",
+    "quinn:new-reno",
+    "noq:cubic",
+    "noq:new-reno",
+    "s2n:cubic",
+    "s2n:bbr2",
+)
+"""Controls out of other projects' crates, in the simulator's own TCP."""
 CONTROLS = {
     control.name: control
     for control in (
         *(_tcp(name) for name in ("reno", "cubic", "bbr", "bbr3", "dctcp", "prague", "ledbat")),
         *(_explicit(name) for name in ("qfcp", "xcp", "rcp", "vcp")),
-        *(_quic(name) for name in ("cubic", "new-reno")),
+        *(_quic(stack, name) for stack in STACKS for name in ("cubic", "new-reno")),
+        *(_crate(name) for name in CRATES),
         Control("none"),
         Control("static"),
         Control("blitz", '"blitz"', (("queue", '{ law = "pushout" }'),), endless=False),

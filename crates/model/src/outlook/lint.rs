@@ -166,13 +166,13 @@ fn speaks(stamp: &StampLaw, control: &Control) -> bool {
         Control::Vcp(_) => matches!(stamp, StampLaw::Vcp(_)),
         // uses whatever rate is granted
         Control::QuickStart(_) => stamp.grants(),
-        Control::Blitz(_) | Control::Python(_) => false,
+        Control::Blitz(_) | Control::Python(_) | Control::Crate(_) => false,
     }
 }
 
 /// Whether a control asks nothing of a stamp.
 fn needs_no_stamp(control: &Control) -> bool {
-    matches!(control, Control::Blitz(_) | Control::Python(_))
+    matches!(control, Control::Blitz(_) | Control::Python(_) | Control::Crate(_))
 }
 
 /// Warns about a sender whose headers no port on its path writes.

@@ -104,6 +104,8 @@ controls! {
     Blitz(Blitz) = "blitz";
     /// A control of the user's own, supplied by name when the simulation is built.
     Python(Python) = "python";
+    /// A control out of the crate of another project, which `make stacks` builds in.
+    Crate(Crate) = "crate";
 }
 
 impl Default for TransportDoc {
@@ -200,6 +202,16 @@ impl Settings for Python {
     const AS_TCP: bool = true;
 }
 
+settings! {
+    /// A control out of the crate of another project.
+    "CrateControl" as pub Crate:
+    name: String = "" "Crate and control, as quinn:cubic";
+}
+
+impl Settings for Crate {
+    const AS_TCP: bool = true;
+}
+
 #[cfg(test)]
 mod tests {
     use tidegate_core::law::keys::Table as _;
@@ -216,5 +228,6 @@ mod tests {
         assert_eq!(QuickStart::KEYS, ["request"]);
         assert_eq!(Blitz::KEYS, ["notice"]);
         assert_eq!(Python::KEYS, ["name"]);
+        assert_eq!(Crate::KEYS, ["name"]);
     }
 }

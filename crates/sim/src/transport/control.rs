@@ -130,6 +130,29 @@ pub struct Lost {
     pub total: u64,
 }
 
+/// A data packet that leaves, as a control hears of it that asks ([`Control::hears_packets`]).
+///
+/// Packets have numbers as in QUIC: each sending of a segment is a packet with the next number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Leaving {
+    /// When it leaves.
+    pub now: Time,
+    /// The packet by which the same segment was sent before, if that is still under way: it does not
+    /// count as such any more.
+    pub replaces: Option<u32>,
+    /// Whether there is nothing to send behind it.
+    pub last: bool,
+}
+
+/// What has become of a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// The segment has arrived that was sent last by this packet.
+    Arrived(u32),
+    /// The packet is marked lost.
+    Lost(u32),
+}
+
 impl RateSample<'_> {
     /// Segments that may grow the window: those that are newly delivered, so that what a block has
     /// told of before does not count again (Linux: `tcp_cong_avoid`); none without an advance, unless
@@ -215,6 +238,11 @@ pub trait Control: Send {
     fn gap(&self) -> Option<Time> {
         None
     }
+    /// When the next data packet may leave, whatever the gap; none: it goes by the gap. Asked of
+    /// a control that paces.
+    fn departure(&self) -> Option<Time> {
+        None
+    }
     /// The extension header of the next data packet, or of the SYN.
     fn header(&mut self, _now: Time) -> Ext {
         Ext::None
@@ -279,6 +307,16 @@ pub trait Control: Send {
     /// A segment is marked lost. Called before [`Control::on_congestion`], and after
     /// [`Control::on_timeout`].
     fn on_lost(&mut self, _lost: &Lost, _now: Time) {}
+    /// Whether it hears of each packet that leaves, and of what becomes of it.
+    #[inline]
+    fn hears_packets(&self) -> bool {
+        false
+    }
+    /// A packet leaves. Called after [`Control::on_sent`].
+    fn on_leaving(&mut self, _leaving: &Leaving) {}
+    /// What an acknowledgement or a timer shows of packets. Called before [`Control::on_ack`] and
+    /// [`Control::on_congestion`], and after [`Control::on_timeout`].
+    fn on_outcomes(&mut self, _outcomes: &[Outcome], _now: Time) {}
     /// All segments that were marked lost in this recovery have arrived as they were first sent:
     /// none was lost.
     fn on_spurious(&mut self) {}

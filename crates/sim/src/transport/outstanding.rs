@@ -98,11 +98,10 @@ impl Outstanding {
         self.record_mut().acknowledge(packet.ack, max, &packet.ext, came)
     }
 
-    /// A segment is sent, for the first time or again.
-    pub(super) fn send(&mut self, seq: u32, now: Time) {
-        if let Some((arrived, log)) = self.times() {
-            log.send(seq, now, arrived);
-        }
+    /// A segment is sent, for the first time or again ([`SentLog::send`]).
+    pub(super) fn send(&mut self, seq: u32, now: Time) -> Option<u32> {
+        let (arrived, log) = self.times()?;
+        log.send(seq, now, arrived)
     }
 
     /// Fast recovery begins at the oldest segment `una`; `window`: the window until now; `sack`:

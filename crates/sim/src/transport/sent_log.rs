@@ -8,8 +8,8 @@ use std::ops::Range;
 use tidegate_core::units::Time;
 
 use super::ack_info::AckInfo;
-use super::control::Lost;
 use super::delivery::{Delivery, Stamp};
+use super::heard::Heard;
 use super::prr::Prr;
 use super::rack::Rack;
 use super::ranges::Ranges;
@@ -22,6 +22,8 @@ struct Segment {
     /// When it was sent last.
     sent: Time,
     stamp: Stamp,
+    /// By which packet.
+    packet: u32,
     /// It counts as lost.
     lost: bool,
     /// It was sent again, and the repetition is in the network.
@@ -85,8 +87,7 @@ pub(super) struct SentLog {
     pub(super) ack_info: AckInfo,
     /// What is lost after a timeout is being sent again.
     pub(super) losing: bool,
-    /// Segments marked lost that the control has not heard of; none: it does not ask.
-    pub(super) lost_now: Option<Vec<Lost>>,
+    pub(super) heard: Heard,
     doubts: Doubts,
     /// When the probe is due, and when the next segment counts as lost.
     pub(super) probe_at: Time,
@@ -113,7 +114,7 @@ impl SentLog {
             round: Round::default(),
             ack_info: AckInfo::default(),
             losing: false,
-            lost_now: None,
+            heard: Heard::default(),
             doubts: Doubts::default(),
             probe_at: Time::NEVER,
             lost_at: Time::NEVER,
@@ -125,30 +126,37 @@ impl SentLog {
         (self.segments.len() as u32 + self.again) - arrived.count() - self.lost
     }
 
-    /// A segment is sent, for the first time or again.
-    pub(super) fn send(&mut self, seq: u32, now: Time, arrived: &Ranges) {
+    /// A segment is sent, for the first time or again. Returns the packet that it was sent by before,
+    /// if that was still under way.
+    pub(super) fn send(&mut self, seq: u32, now: Time, arrived: &Ranges) -> Option<u32> {
         let stamp = self.delivery.send(now, self.pipe(arrived));
+        let packet = self.heard.number();
         let place = (seq - self.first) as usize;
+        let mut replaced = None;
         match self.segments.get_mut(place) {
             Some(segment) => {
+                replaced = segment.is_under_way().then_some(segment.packet);
                 self.due -= u32::from(segment.lost && !segment.again);
                 self.again += u32::from(!segment.again);
-                *segment = Segment { sent: now, stamp, again: true, resent: true, ..*segment };
+                (segment.sent, segment.stamp, segment.packet) = (now, stamp, packet);
+                (segment.again, segment.resent) = (true, true);
             }
             None => self.segments.push_back(Segment {
                 sent: now,
                 stamp,
+                packet,
                 lost: false,
                 again: false,
                 resent: false,
             }),
         }
         if !self.timed {
-            return;
+            return replaced;
         }
         // at one instant a repair may follow what is behind it
         let later = self.order.iter().rev().take_while(|other| **other > (now, seq)).count();
         self.order.insert(self.order.len() - later, (now, seq));
+        replaced
     }
 
     /// An acknowledgement is being read.
@@ -233,6 +241,7 @@ impl SentLog {
         if !segment.resent {
             self.ack_info.rtt = now.saturating_sub(segment.sent);
         }
+        self.heard.arrive(segment.packet);
         self.delivery.arrived(&mut self.ack_info.pick, seq, segment.sent, &segment.stamp);
         self.rack.arrived((seq, segment.sent, segment.resent), now);
     }
@@ -264,10 +273,7 @@ impl SentLog {
                 self.again -= u32::from(segment.again);
                 self.lost += u32::from(!segment.lost);
                 self.doubts.left += u32::from(!segment.lost);
-                let lost = self.delivery.lose(seq, &segment.stamp);
-                if let Some(list) = &mut self.lost_now {
-                    list.push(lost);
-                }
+                self.heard.lose(self.delivery.lose(seq, &segment.stamp), segment.packet);
                 (segment.lost, segment.again) = (true, false);
                 self.due_next.push(Reverse(seq));
                 self.due += 1;
@@ -291,7 +297,7 @@ impl SentLog {
         }
         self.begin_doubts();
         let (oldest, spared) = (arrived.first_gap(self.first), self.rack.rtt());
-        let SentLog { first, segments, lost, again, due, delivery, lost_now, doubts, .. } = self;
+        let SentLog { first, segments, lost, again, due, delivery, heard, doubts, .. } = self;
         let due_next = &mut self.due_next;
         arrived.each_missing(*first, end, |seq| {
             let segment = &mut segments[(seq - *first) as usize];
@@ -299,8 +305,7 @@ impl SentLog {
                 return;
             }
             if segment.is_under_way() {
-                let told = delivery.lose(seq, &segment.stamp);
-                lost_now.iter_mut().for_each(|list| list.push(told));
+                heard.lose(delivery.lose(seq, &segment.stamp), segment.packet);
             }
             doubts.left += u32::from(!segment.lost);
             *again -= u32::from(segment.again);
@@ -322,12 +327,12 @@ impl SentLog {
     /// Blocks or duplicates tell that what has not arrived of these segments is lost.
     pub(super) fn lose_between(&mut self, range: Range<u32>, arrived: &Ranges) {
         self.ack_info.losses = 0;
-        let SentLog { first, segments, ack_info, delivery, lost_now, .. } = self;
+        let SentLog { first, segments, ack_info, delivery, heard, .. } = self;
         let end = range.end.min(*first + segments.len() as u32);
         arrived.each_missing(range.start.max(*first), end, |seq| {
             ack_info.losses += 1;
-            let lost = delivery.lose(seq, &segments[(seq - *first) as usize].stamp);
-            lost_now.iter_mut().for_each(|list| list.push(lost));
+            let segment = &segments[(seq - *first) as usize];
+            heard.lose(delivery.lose(seq, &segment.stamp), segment.packet);
         });
     }
 

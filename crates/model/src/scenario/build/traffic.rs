@@ -128,8 +128,13 @@ fn receiver(check: &mut Check<'_>, name: &str, doc: &mut ClassDoc) {
 /// A control other than TCP's own.
 fn controlled(check: &mut Check<'_>, name: &str, doc: &mut TransportDoc) -> Option<Transport> {
     let (control, tcp) = doc.control()?;
-    if let Control::Python(own) = &control
-        && let Err((key, message)) = named(&own.name)
+    let given = match &control {
+        Control::Python(own) => Some(&own.name),
+        Control::Crate(theirs) => Some(&theirs.name),
+        _ => None,
+    };
+    if let Some(given) = given
+        && let Err((key, message)) = named(given)
     {
         check.refuse(&["traffic", name, "transport", control.name(), &key], message, "");
     }

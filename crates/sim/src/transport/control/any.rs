@@ -6,8 +6,8 @@ use tidegate_model::control::{Control as Chosen, TcpControl};
 use tidegate_model::profile::{LostSyn, Tcp};
 
 use super::{
-    Blitz, CongestionEvent, Control, Feedback, Granted, Lost, Payloads, QuickStart, RateSample,
-    Signal, Vcp, Xcp,
+    Blitz, CongestionEvent, Control, Feedback, Granted, Leaving, Lost, Outcome, Payloads,
+    QuickStart, RateSample, Signal, Vcp, Xcp,
 };
 
 /// The type of a control inside TCP in [`Any`]: one with much state is boxed.
@@ -50,7 +50,7 @@ macro_rules! any {
                         Any::$arm(make(options, tcp, access))
                     })+
                     // the caller supplies it, and asks for none here
-                    Chosen::Python(_) => Any::inside(tcp),
+                    Chosen::Python(_) | Chosen::Crate(_) => Any::inside(tcp),
                 }
             }
         }

@@ -24,7 +24,9 @@ use tidegate_core::packet::Ext;
 use tidegate_core::units::Time;
 use tidegate_model::profile::{LostSyn, Tcp};
 
-use super::{Any, CongestionEvent, Control, Feedback, Lost, Payloads, RateSample, Signal};
+use super::{
+    Any, CongestionEvent, Control, Feedback, Leaving, Lost, Outcome, Payloads, RateSample, Signal,
+};
 
 /// A control, when its sender sent last, and which of its segments are short.
 pub(crate) struct AppLimited {

@@ -10,6 +10,7 @@ macro_rules! passed_on {
             mut window_and_threshold() -> Option<[&mut f64; 2]>;
             mut on_spared(segments: u32);
             ref gap() -> Option<Time>;
+            ref departure() -> Option<Time>;
             ref samples_rate() -> bool;
             ref linux_paces() -> bool;
             ref hears_losses() -> bool;
@@ -23,6 +24,9 @@ macro_rules! passed_on {
             mut on_feedback(feedback: &Feedback<'_>);
             mut on_recovered(window: f64);
             mut on_lost_syn(rule: LostSyn);
+            ref hears_packets() -> bool;
+            mut on_leaving(leaving: &Leaving);
+            mut on_outcomes(outcomes: &[Outcome], now: Time);
             mut on_lost(lost: &Lost, now: Time);
             mut on_spurious();
         }

@@ -259,10 +259,15 @@ impl<C: Control + Payloads> Sender<C> {
         self.tell_losses(ctx);
     }
 
-    /// Tells a control that asks for it which segments are newly marked lost.
+    /// Tells a control that asks for it which segments are newly marked lost, and what has become
+    /// of packets.
     pub(super) fn tell_losses(&mut self, ctx: &Ctx<'_>) {
-        let list = self.snd.outstanding.log_mut().and_then(|log| log.lost_now.as_mut());
-        if let Some(list) = list.filter(|list| !list.is_empty()) {
+        let Some(log) = self.snd.outstanding.log_mut() else { return };
+        if let Some(list) = log.heard.outcomes.as_mut().filter(|list| !list.is_empty()) {
+            self.control.on_outcomes(list, ctx.net.now);
+            list.clear();
+        }
+        if let Some(list) = log.heard.lost.as_mut().filter(|list| !list.is_empty()) {
             for lost in list.drain(..) {
                 self.control.on_lost(&lost, ctx.net.now);
             }

@@ -13,9 +13,11 @@ use super::{Sender, State};
 impl<C: Control + Payloads> Sender<C> {
     /// Cuts `size` bytes into segments.
     pub(crate) fn load(&mut self, size: u64, class: &ClassParams) {
-        if class.tracks_segments() || self.control.samples_rate() {
+        let hears = self.control.samples_rate() || self.control.hears_packets();
+        if class.tracks_segments() || hears {
             let mut log = SentLog::new(class.tcp.rack);
-            log.lost_now = self.control.hears_losses().then(Vec::new);
+            log.heard.lost = self.control.hears_losses().then(Vec::new);
+            log.heard.outcomes = self.control.hears_packets().then(Vec::new);
             self.snd.outstanding.keep_times(log);
         }
         let mss = u64::from(class.tcp.mss);

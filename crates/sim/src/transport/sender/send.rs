@@ -7,7 +7,7 @@ use tidegate_model::profile::LossRule;
 use crate::engine::{Entity, Kind};
 
 use super::super::Ctx;
-use super::super::control::{Control, Payloads};
+use super::super::control::{Control, Leaving, Payloads};
 use super::super::receiver::Address;
 use super::{Detector, Sender};
 
@@ -193,7 +193,11 @@ impl<C: Control + Payloads> Sender<C> {
 
     /// Notes when a segment is sent.
     fn record(&mut self, seq: u32, again: bool, ctx: &Ctx<'_>) {
-        self.snd.outstanding.send(seq, ctx.net.now);
+        let replaces = self.snd.outstanding.send(seq, ctx.net.now);
+        if self.control.hears_packets() {
+            let last = self.snd.nxt >= self.snd.end;
+            self.control.on_leaving(&Leaving { now: ctx.net.now, replaces, last });
+        }
         if self.is_cut()
             && let Some(log) = self.snd.outstanding.log_mut()
         {
@@ -235,10 +239,10 @@ impl<C: Control + Payloads> Sender<C> {
     #[inline]
     fn pace_allows(&mut self, address: &Address, ctx: &mut Ctx<'_>) -> bool {
         let Some(gap) = self.control.gap() else { return true };
-        let due = if self.paces_as_linux(ctx) {
-            self.pace_from
-        } else {
-            self.pace_from.saturating_add(gap)
+        let due = match self.control.departure() {
+            Some(departure) => departure,
+            None if self.paces_as_linux(ctx) => self.pace_from,
+            None => self.pace_from.saturating_add(gap),
         };
         if due <= ctx.net.now {
             return true;

@@ -5,15 +5,12 @@
 //! bytes, as with AES-GCM. Nothing is encrypted.
 
 use std::any::Any;
-use std::sync::Arc;
 
-use bytes::BytesMut;
-use quinn_proto::crypto::{
-    ClientConfig, CryptoError, ExportKeyingMaterialError, HeaderKey, KeyPair, Keys, PacketKey,
-    ServerConfig, Session, UnsupportedVersion,
+use super::proto::crypto::{
+    ExportKeyingMaterialError, HeaderKey, KeyPair, Keys, PacketKey, Session,
 };
-use quinn_proto::transport_parameters::TransportParameters;
-use quinn_proto::{ConnectError, ConnectionId, Side, TransportError, TransportErrorCode};
+use super::proto::transport_parameters::TransportParameters;
+use super::proto::{Id, Side, TransportError, malformed};
 
 /// Bytes of the messages, the transport parameters included.
 const CLIENT_HELLO: usize = 300;
@@ -22,49 +19,13 @@ const SERVER_HELLO: usize = 90;
 const SERVER_REST: usize = 2_400;
 const CLIENT_FINISHED: usize = 36;
 /// Bytes of a packet's tag, and of what header protection would sample.
-const TAG: usize = 16;
+pub(super) const TAG: usize = 16;
 
 /// What makes the handshakes of clients, and of servers.
-pub(super) type Sides = (Arc<dyn ClientConfig>, Arc<dyn ServerConfig>);
-
-/// Both sides' configuration.
-pub(super) fn sides() -> Sides {
-    (Arc::new(Plain), Arc::new(Plain))
-}
-
-struct Plain;
-
-impl ClientConfig for Plain {
-    fn start_session(
-        self: Arc<Self>,
-        _: u32,
-        _: &str,
-        parameters: &TransportParameters,
-    ) -> Result<Box<dyn Session>, ConnectError> {
-        Ok(Box::new(Handshake::new(Side::Client, parameters)))
-    }
-}
-
-impl ServerConfig for Plain {
-    fn initial_keys(&self, _: u32, _: &ConnectionId) -> Result<Keys, UnsupportedVersion> {
-        Ok(keys())
-    }
-
-    fn retry_tag(&self, _: u32, _: &ConnectionId, _: &[u8]) -> [u8; 16] {
-        [0; 16]
-    }
-
-    fn start_session(
-        self: Arc<Self>,
-        _: u32,
-        parameters: &TransportParameters,
-    ) -> Box<dyn Session> {
-        Box::new(Handshake::new(Side::Server, parameters))
-    }
-}
+pub(super) struct Plain;
 
 /// A handshake at one side.
-struct Handshake {
+pub(super) struct Handshake {
     side: Side,
     /// What this side tells of itself.
     own: Vec<u8>,
@@ -75,7 +36,7 @@ struct Handshake {
 }
 
 impl Handshake {
-    fn new(side: Side, parameters: &TransportParameters) -> Handshake {
+    pub(super) fn new(side: Side, parameters: &TransportParameters) -> Handshake {
         let mut own = vec![0; 2];
         parameters.write(&mut own);
         let length = own.len() as u16 - 2;
@@ -114,7 +75,7 @@ impl Handshake {
 }
 
 impl Session for Handshake {
-    fn initial_keys(&self, _: &ConnectionId, _: Side) -> Keys {
+    fn initial_keys(&self, _: Id<'_>, _: Side) -> Keys {
         keys()
     }
 
@@ -152,11 +113,7 @@ impl Session for Handshake {
     fn transport_parameters(&self) -> Result<Option<TransportParameters>, TransportError> {
         let Some(mut bytes) = self.parameters() else { return Ok(None) };
         let read = TransportParameters::read(self.side, &mut bytes);
-        read.map(Some).map_err(|error| TransportError {
-            code: TransportErrorCode::TRANSPORT_PARAMETER_ERROR,
-            frame: None,
-            reason: error.to_string(),
-        })
+        read.map(Some).map_err(|error| malformed(error.to_string()))
     }
 
     fn write_handshake(&mut self, buf: &mut Vec<u8>) -> Option<Keys> {
@@ -185,7 +142,7 @@ impl Session for Handshake {
         Some(KeyPair { local: Box::new(Key), remote: Box::new(Key) })
     }
 
-    fn is_valid_retry(&self, _: &ConnectionId, _: &[u8], _: &[u8]) -> bool {
+    fn is_valid_retry(&self, _: Id<'_>, _: &[u8], _: &[u8]) -> bool {
         false
     }
 
@@ -199,7 +156,7 @@ impl Session for Handshake {
     }
 }
 
-fn keys() -> Keys {
+pub(super) fn keys() -> Keys {
     Keys {
         header: KeyPair { local: Box::new(Key), remote: Box::new(Key) },
         packet: KeyPair { local: Box::new(Key), remote: Box::new(Key) },
@@ -207,7 +164,7 @@ fn keys() -> Keys {
 }
 
 /// A key that changes nothing.
-struct Key;
+pub(super) struct Key;
 
 impl HeaderKey for Key {
     fn decrypt(&self, _: usize, _: &mut [u8]) {}
@@ -216,30 +173,5 @@ impl HeaderKey for Key {
 
     fn sample_size(&self) -> usize {
         TAG
-    }
-}
-
-impl PacketKey for Key {
-    fn encrypt(&self, _: u64, packet: &mut [u8], _: usize) {
-        let tag = packet.len().saturating_sub(TAG);
-        packet[tag..].fill(0);
-    }
-
-    fn decrypt(&self, _: u64, _: &[u8], payload: &mut BytesMut) -> Result<(), CryptoError> {
-        let length = payload.len().checked_sub(TAG).ok_or(CryptoError)?;
-        payload.truncate(length);
-        Ok(())
-    }
-
-    fn tag_len(&self) -> usize {
-        TAG
-    }
-
-    fn confidentiality_limit(&self) -> u64 {
-        u64::MAX
-    }
-
-    fn integrity_limit(&self) -> u64 {
-        u64::MAX
     }
 }

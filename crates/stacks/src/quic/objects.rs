@@ -6,10 +6,10 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use bytes::Bytes;
-use quinn_proto::{Connection, Dir, ReadError, StreamEvent, StreamId};
 use tidegate_core::host::Heard;
 
-use super::ZEROS;
+use super::end::ZEROS;
+use super::proto::{self, Connection, Dir, ReadError, StreamEvent, StreamId};
 
 /// What is under way on one stream.
 struct Stream {
@@ -111,9 +111,9 @@ impl Objects {
         let mut end = connection.send_stream(*id);
         while stream.left > 0 {
             let length = stream.left.min(ZEROS.len() as u64) as usize;
-            let mut chunks = [Bytes::from_static(&ZEROS[..length])];
-            let Ok(written) = end.write_chunks(&mut chunks) else { return };
-            stream.left -= written.bytes as u64;
+            let data = Bytes::from_static(&ZEROS[..length]);
+            let Some(written) = proto::write(&mut end, data) else { return };
+            stream.left -= written as u64;
         }
         stream.finished = end.finish().is_ok();
         if !self.client {

@@ -9,7 +9,6 @@ use std::cell::RefCell;
 use std::sync::Arc;
 use std::time::Duration;
 
-use quinn_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use rustls::client::Resumption;
 use rustls::crypto::{
     ActiveKeyExchange, CryptoProvider, GetRandomFailed, SecureRandom, SharedSecret,
@@ -24,8 +23,9 @@ use tidegate_core::host::{Heard, Host, Mark, Order, Report};
 use tidegate_core::units::Time;
 use x25519_dalek::{X25519_BASEPOINT_BYTES, x25519};
 
-use super::ids::Ids;
-use super::plain::Sides;
+use super::end::Sides;
+use super::proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
+use crate::draws::Draws;
 
 static CERTIFICATE: &[u8] = include_bytes!("certificate/certificate.der");
 static KEY: &[u8] = include_bytes!("certificate/key.der");
@@ -57,17 +57,17 @@ pub(super) fn sides() -> Result<Sides, Box<dyn std::error::Error>> {
 
 thread_local! {
     /// What the end whose turn it is draws from; none: nobody has a turn.
-    static DRAWS: RefCell<Option<Ids>> = const { RefCell::new(None) };
+    static DRAWS: RefCell<Option<Draws>> = const { RefCell::new(None) };
 }
 
 /// An end that draws from its own seed what rustls asks for.
 pub(super) struct Seeded<H> {
     end: H,
-    draws: Option<Ids>,
+    draws: Option<Draws>,
 }
 
 impl<H> Seeded<H> {
-    pub(super) fn new(end: H, draws: Ids) -> Seeded<H> {
+    pub(super) fn new(end: H, draws: Draws) -> Seeded<H> {
         Seeded { end, draws: Some(draws) }
     }
 

@@ -1,0 +1,101 @@
+//! The controls of noq-proto.
+
+use std::sync::Arc;
+
+use noq_proto::RttEstimator;
+use noq_proto::congestion::{Controller, ControllerFactory, CubicConfig, NewRenoConfig};
+use tidegate_core::units::Time;
+
+use super::{Packet, Standing, Theirs};
+use crate::noq::{Estimator, instant};
+
+/// CUBIC (RFC 8312).
+pub(super) fn cubic(mtu: u16, seed: u64) -> impl Theirs {
+    Noq::new(CubicConfig::default(), mtu, seed)
+}
+
+/// NewReno (RFC 9002, 7).
+pub(super) fn new_reno(mtu: u16, seed: u64) -> impl Theirs {
+    Noq::new(NewRenoConfig::default(), mtu, seed)
+}
+
+struct Noq {
+    control: Box<dyn Controller>,
+    size: u64,
+    seed: u64,
+    /// The estimator of the round trip, and what the control is given of it; made with the first
+    /// sample.
+    estimator: Option<Estimator>,
+    rtt: Option<RttEstimator>,
+}
+
+impl Noq {
+    fn new(config: impl ControllerFactory, mtu: u16, seed: u64) -> Noq {
+        let control = Arc::new(config).build(instant(Time::ZERO), mtu);
+        Noq { control, size: mtu.into(), seed, estimator: None, rtt: None }
+    }
+
+    fn measure(&mut self, rtt: Time) {
+        let seed = self.seed;
+        let estimator = self.estimator.get_or_insert_with(|| Estimator::new(rtt, seed));
+        self.rtt = estimator.measure(rtt).or(self.rtt);
+    }
+}
+
+impl Theirs for Noq {
+    fn on_handshake(&mut self, rtt: Time, _: Time) {
+        self.measure(rtt);
+    }
+
+    fn on_sent(&mut self, packet: &Packet, _: bool) {
+        let now = instant(packet.sent);
+        self.control.on_packet_sent(now, self.size as u16, packet.number);
+        self.control.on_sent(now, self.size, packet.number);
+    }
+
+    fn on_acked(&mut self, packets: &[Packet], at: &Standing) {
+        at.rtt.into_iter().for_each(|rtt| self.measure(rtt));
+        let (Some(rtt), Some(newest)) = (&self.rtt, packets.last()) else { return };
+        let now = instant(at.now);
+        for packet in packets {
+            let (sent, number) = (instant(packet.sent), packet.number);
+            self.control.on_ack(now, sent, self.size, number, at.limited, rtt);
+        }
+        self.control.on_end_acks(now, at.in_flight, at.limited, Some(newest.number));
+    }
+
+    fn on_lost(&mut self, packets: &[Packet], now: Time, persistent: bool) {
+        let Some(newest) = packets.last() else { return };
+        let (now, lost) = (instant(now), packets.len() as u64 * self.size);
+        for packet in packets {
+            self.control.on_packet_lost(self.size as u16, packet.number, now);
+        }
+        let (sent, number) = (instant(newest.sent), newest.number);
+        self.control.on_congestion_event(now, sent, persistent, false, lost, number);
+    }
+
+    fn on_mark(&mut self, newest: &Packet, now: Time) {
+        let (sent, number) = (instant(newest.sent), newest.number);
+        self.control.on_congestion_event(instant(now), sent, false, true, 0, number);
+    }
+
+    fn on_spurious(&mut self) {
+        self.control.on_spurious_congestion_event();
+    }
+
+    fn on_full(&mut self) {
+        self.control.on_cwnd_limited();
+    }
+
+    fn window(&self) -> u64 {
+        self.control.window()
+    }
+
+    fn ssthresh(&self) -> Option<u64> {
+        self.control.metrics().ssthresh
+    }
+
+    fn rate(&self) -> Option<u64> {
+        self.control.metrics().pacing_rate
+    }
+}

@@ -1,0 +1,207 @@
+//! noq-proto, a stack of QUIC that was forked from quinn: all that [`quinn`](crate::quinn) says
+//! holds here. It uses one path, and no traversal of NAT.
+
+#[path = "quic/end.rs"]
+mod end;
+#[path = "quic/estimator.rs"]
+mod estimator;
+#[path = "quic/ids.rs"]
+mod ids;
+#[path = "quic/objects.rs"]
+mod objects;
+#[path = "quic/plain.rs"]
+mod plain;
+#[path = "quic/tls.rs"]
+mod tls;
+
+use std::any::Any;
+use std::sync::Arc;
+use std::time::Instant;
+
+use bytes::BytesMut;
+use noq_proto::congestion::{Controller, CubicConfig, NewRenoConfig};
+use noq_proto::crypto::{
+    ClientConfig, CryptoError, HandshakeTokenKey, Keys, PacketKey, ServerConfig, Session,
+    UnsupportedVersion,
+};
+use noq_proto::transport_parameters::TransportParameters;
+use noq_proto::{ConnectError, RttEstimator};
+use tidegate_core::host::Stack;
+
+pub(crate) use end::instant;
+pub(crate) use estimator::Estimator;
+use estimator::Listener;
+use ids::Keys as Tokens;
+use plain::{Handshake, Key, Plain, TAG, keys};
+use proto::{ConnectionId, PathId, Side};
+
+use crate::{Control, Crypto};
+
+/// Connections of noq with this control, whose datagrams are this long at most.
+///
+/// Its BBR draws from the randomness of the machine, so that no run with it could be repeated.
+pub fn stack(control: Control, crypto: Crypto, datagram: u16) -> Stack {
+    let control: end::Control = match control {
+        Control::Cubic => Arc::new(CubicConfig::default()),
+        Control::NewReno => Arc::new(NewRenoConfig::default()),
+    };
+    end::stack(control, crypto, datagram)
+}
+
+/// The crate, and where it is not as quinn's.
+mod proto {
+    use std::net::SocketAddr;
+    use std::num::NonZeroUsize;
+    use std::sync::Arc;
+    use std::time::{Duration, Instant};
+
+    use bytes::{Bytes, BytesMut};
+    pub(super) use noq_proto::*;
+
+    use crate::draws::Draws;
+
+    pub(super) type Id<'a> = ConnectionId;
+
+    pub(super) fn endpoint(
+        config: Arc<EndpointConfig>,
+        server: Option<Arc<ServerConfig>>,
+    ) -> Endpoint {
+        Endpoint::new(config, server, false)
+    }
+
+    pub(super) fn draw_ids(config: &mut EndpointConfig, ids: Draws) {
+        config.cid_generator(Arc::new(move || Box::new(ids.clone())));
+    }
+
+    /// Hands in data; returns how much of it was taken.
+    pub(super) fn write(stream: &mut SendStream<'_>, data: Bytes) -> Option<usize> {
+        stream.write_chunks(&mut &mut [data][..]).ok()
+    }
+
+    pub(super) fn handle(
+        endpoint: &mut Endpoint,
+        now: Instant,
+        remote: SocketAddr,
+        codepoint: Option<EcnCodepoint>,
+        bytes: BytesMut,
+        answer: &mut Vec<u8>,
+    ) -> Option<DatagramEvent> {
+        endpoint.handle(now, FourTuple::new(remote, None), codepoint, bytes, answer)
+    }
+
+    pub(super) fn transmit(
+        connection: &mut Connection,
+        now: Instant,
+        datagram: &mut Vec<u8>,
+    ) -> Option<Transmit> {
+        connection.poll_transmit(now, NonZeroUsize::MIN, datagram)
+    }
+
+    pub(super) fn window(connection: &Connection) -> Option<u64> {
+        Some(connection.congestion_state(PathId::ZERO)?.window())
+    }
+
+    pub(super) fn srtt(connection: &Connection) -> Option<Duration> {
+        connection.rtt(PathId::ZERO)
+    }
+
+    pub(super) fn lost(connection: &mut Connection) -> u64 {
+        connection.path_stats(PathId::ZERO).map_or(0, |path| path.lost_packets)
+    }
+
+    pub(super) fn malformed(reason: String) -> TransportError {
+        TransportError::new(TransportErrorCode::TRANSPORT_PARAMETER_ERROR, reason)
+    }
+}
+
+impl Controller for Listener {
+    fn on_ack(&mut self, _: Instant, _: Instant, _: u64, _: u64, _: bool, rtt: &RttEstimator) {
+        self.hear(rtt);
+    }
+
+    fn on_congestion_event(&mut self, _: Instant, _: Instant, _: bool, _: bool, _: u64, _: u64) {}
+
+    fn on_mtu_update(&mut self, _: u16) {}
+
+    fn window(&self) -> u64 {
+        u64::MAX
+    }
+
+    fn clone_box(&self) -> Box<dyn Controller> {
+        Box::new(self.clone())
+    }
+
+    fn initial_window(&self) -> u64 {
+        u64::MAX
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+}
+
+impl ClientConfig for Plain {
+    fn start_session(
+        &self,
+        _: u32,
+        _: &str,
+        parameters: &TransportParameters,
+    ) -> Result<Box<dyn Session>, ConnectError> {
+        Ok(Box::new(Handshake::new(Side::Client, parameters)))
+    }
+}
+
+impl ServerConfig for Plain {
+    fn initial_keys(&self, _: u32, _: ConnectionId) -> Result<Keys, UnsupportedVersion> {
+        Ok(keys())
+    }
+
+    fn retry_tag(&self, _: u32, _: ConnectionId, _: &[u8]) -> [u8; 16] {
+        [0; 16]
+    }
+
+    fn start_session(&self, _: u32, parameters: &TransportParameters) -> Box<dyn Session> {
+        Box::new(Handshake::new(Side::Server, parameters))
+    }
+}
+
+impl PacketKey for Key {
+    fn encrypt(&self, _: PathId, _: u64, packet: &mut [u8], _: usize) {
+        let tag = packet.len().saturating_sub(TAG);
+        packet[tag..].fill(0);
+    }
+
+    fn decrypt(
+        &self,
+        _: PathId,
+        _: u64,
+        _: &[u8],
+        payload: &mut BytesMut,
+    ) -> Result<(), CryptoError> {
+        let length = payload.len().checked_sub(TAG).ok_or(CryptoError)?;
+        payload.truncate(length);
+        Ok(())
+    }
+
+    fn tag_len(&self) -> usize {
+        TAG
+    }
+
+    fn confidentiality_limit(&self) -> u64 {
+        u64::MAX
+    }
+
+    fn integrity_limit(&self) -> u64 {
+        u64::MAX
+    }
+}
+
+impl HandshakeTokenKey for Tokens {
+    fn seal(&self, _: u128, _: &mut Vec<u8>) -> Result<(), CryptoError> {
+        Err(CryptoError)
+    }
+
+    fn open<'a>(&self, _: u128, _: &'a mut [u8]) -> Result<&'a [u8], CryptoError> {
+        Err(CryptoError)
+    }
+}
