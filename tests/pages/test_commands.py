@@ -101,8 +101,8 @@ def attack_fault(asked: dict[str, Any]) -> str:
     """Look up each name of a search."""
     if asked["listed"]:
         return ""
-    against, parts = (asked[name] or () for name in ("against", "part"))
-    Request.of(asked["control"], asked["gate"], asked["objective"], against, parts)
+    lists = (asked[name] or () for name in ("against", "part", "hold"))
+    Request.of(asked["control"], asked["gate"], asked["objective"], *lists)
     return ""
 
 

@@ -13,7 +13,7 @@ from tidegate.certify import controls
 from tidegate.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from tidegate.attack.finds import Find
     from tidegate.attack.objective import Objective
@@ -32,6 +32,8 @@ class Request:
     objective: Objective
     against: tuple[Control, ...]
     parts: tuple[str, ...]
+    held: Mapping[str, float]
+    """Genes of the base that are held at one number."""
     seed: int
     gate: bool
 
@@ -43,6 +45,7 @@ class Request:
         objective: str | None = None,
         against: Sequence[str] = (),
         parts: Sequence[str] = (),
+        held: Sequence[str] = (),
         seed: int = 1,
     ) -> Request:
         """Read what was asked for; raises UsageError for unknown names."""
@@ -60,7 +63,9 @@ class Request:
             theirs = tuple(controls.stage("gate", each) for each in against)
         else:
             theirs = tuple(map(controls.find, against or worlds.standard))
-        return cls(mine, worlds, aim, theirs, tuple(parts), seed, gate is not None)
+        fixed = dict(map(_held, held))
+        worlds = worlds.holding(fixed)
+        return cls(mine, worlds, aim, theirs, tuple(parts), fixed, seed, gate is not None)
 
     @property
     def name(self) -> str:
@@ -73,6 +78,7 @@ class Request:
         words = ["tidegate attack", f"--gate {self.control.name}" if self.gate else self.quoted]
         words.append(f"--for {self.objective.name}")
         words += [f"--part {each}" for each in self.parts]
+        words += [f"--hold {name}={value:g}" for name, value in self.held.items()]
         return " ".join([*words, f"--seed {self.seed}"])
 
     @property
@@ -80,6 +86,16 @@ class Request:
         """The control as a shell takes it."""
         name = self.control.name
         return f"'{name}'" if " " in name else name
+
+
+def _held(text: str) -> tuple[str, float]:
+    name, _, value = text.partition("=")
+    try:
+        return name, float(value)
+    except ValueError:
+        raise UsageError(
+            f"Could not understand --hold {text}.", "Write GENE=NUMBER, as in --hold delay=10."
+        ) from None
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from math import exp, floor, isclose, log, log10
@@ -53,7 +53,9 @@ class Gene:
         return self.within(rounded(found, 2))
 
     def place(self, value: float) -> float:
-        """Return the place of a number."""
+        """Return the place of a number; one that is held is everywhere."""
+        if self.least == self.most:
+            return 0.5
         if self.whole:
             return (value - self.least + 0.5) / (self.most - self.least + 1)
         if self.linear:
@@ -148,6 +150,25 @@ class Space:
     """Also the base."""
     references: tuple[tuple[str, Table], ...]
     objectives: Mapping[str, Objective]
+
+    def holding(self, held: Mapping[str, float]) -> Space:
+        """Return the same worlds with some genes of the base held at one number.
+
+        Raises UsageError for an unknown gene, or a number beyond its bounds.
+        """
+        base = self.parts[BASE]
+        known = {gene.name: gene for gene in base.genes}
+        for name, value in held.items():
+            if name not in known:
+                raise UsageError(f"There is no gene {name}.", f"Genes: {', '.join(known)}.")
+            gene = known[name]
+            if gene.within(value) != value:
+                raise UsageError(
+                    f"{name} cannot be {value:g}.", f"It is {gene.least:g} to {gene.most:g}."
+                )
+            known[name] = replace(gene, least=value, most=value, plain=value)
+        fixed = replace(base, genes=tuple(known.values()))
+        return replace(self, parts={**self.parts, BASE: fixed})
 
     def drawn(self, rng: Generator, objective: Objective, only: Sequence[str] = ()) -> World:
         """Return a world at random; `only`: of these parts alone, and one of them at least."""

@@ -30,6 +30,10 @@ Part = Annotated[
         "NAME", "Only worlds of this part, see --list; repeated, of one of them at least.", "--part"
     ),
 ]
+Hold = Annotated[
+    list[str] | None,
+    text("GENE=NUMBER", "Hold a number of the base, as delay=10; may be repeated.", "--hold"),
+]
 Against = Annotated[
     list[str] | None,
     text(
@@ -55,6 +59,7 @@ def attack(
     gate: Gate = None,
     objective: Objective = None,
     part: Part = None,
+    hold: Hold = None,
     against: Against = None,
     runs: Runs = None,
     minutes: Minutes = None,
@@ -78,7 +83,9 @@ def attack(
     if listed:
         typer.echo(listing.listed(space("path" if gate is None else "access")))
         return
-    asked = perform.Request.of(control, gate, objective, against or (), part or (), seed)
+    asked = perform.Request.of(
+        control, gate, objective, against or (), part or (), hold or (), seed
+    )
     most = runs or (RUNS if minutes is None else None)
     until = time.monotonic() + 60 * (minutes or 0.0)
 
