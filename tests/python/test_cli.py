@@ -22,6 +22,7 @@ CANNOT_BE_USED = [
     (["run", "small.toml", "--set", "duratoin=5s"], 2, "duratoin"),
     (["run", "small.toml", "--set", "duration=-5s"], 2, "duration"),
     (["run", "small.toml", "--pcap", "attic"], 2, "There is no port attic"),
+    (["run", "small.toml", "--qlog", "attic:0"], 2, "There is no flow attic:0"),
     (["run", "small.toml", "--out", "small.toml"], 1, "Not a directory"),
     (["run", "small.toml", "--out", "."], 1, "small.toml"),
     (["show", "broken.toml"], 2, "broken.toml"),

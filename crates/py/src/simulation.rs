@@ -39,16 +39,17 @@ pub struct Simulation {
 #[pymethods]
 impl Simulation {
     #[new]
-    #[pyo3(signature = (scenario, seed, laws = None, capture = None))]
+    #[pyo3(signature = (scenario, seed, laws = None, capture = None, qlogs = Vec::new()))]
     fn new(
         scenario: &Bound<'_, Scenario>,
         seed: u64,
         laws: Option<&Bound<'_, PyDict>>,
         capture: Option<String>,
+        qlogs: Vec<(String, u32)>,
     ) -> PyResult<Simulation> {
         let checked = &scenario.get().checked;
         let supply = Supply::new(laws);
-        let simulation = supply.build(checked, seed, capture);
+        let simulation = supply.build(checked, seed, (capture, qlogs));
         if let Some(error) = supply.failure.take() {
             return Err(error);
         }
@@ -87,6 +88,14 @@ impl Simulation {
         let simulation = running.as_mut().ok_or_else(handed_out)?;
         let bytes = py.detach(|| simulation.drain_capture());
         Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// The next bytes of the logs (qlog) of the flows named by `qlogs`, one for each; whole records.
+    /// Call it after every `advance`.
+    fn drain_qlogs<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+        let mut running = self.lock()?;
+        let simulation = running.as_mut().ok_or_else(handed_out)?;
+        Ok(simulation.drain_qlogs().iter().map(|log| PyBytes::new(py, log)).collect())
     }
 
     /// The simulated time so far, in seconds.

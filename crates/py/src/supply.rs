@@ -74,12 +74,12 @@ impl<'a, 'py> Supply<'a, 'py> {
         make(&object, self.named(kind, name), first).map_err(refused).ok()
     }
 
-    /// Makes a scenario ready to run with these laws.
+    /// Makes a scenario ready to run with these laws, a capture and logs of flows.
     pub fn build(
         &self,
         scenario: &model::scenario::Scenario,
         seed: u64,
-        capture: Option<String>,
+        (capture, qlogs): (Option<String>, Vec<(String, u32)>),
     ) -> PyResult<sim::Simulation> {
         let mut gates = |name: &str| -> Option<Box<dyn Controller<Knobs, Counts>>> {
             let law = self.named("session law", name);
@@ -116,6 +116,7 @@ impl<'a, 'py> Supply<'a, 'py> {
             crate_controls: Some(&mut crate_control),
             stacks: Some(&mut stacks),
             capture,
+            qlogs,
             ..sim::Custom::default()
         };
         sim::Simulation::new(scenario, seed, parts).map_err(|error| match error {

@@ -1,6 +1,6 @@
 //! Records of single arrivals at ports: the packet, the queue that it found, its fate.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tidegate_core::law::Reason;
 use tidegate_core::packet::Packet;
@@ -17,18 +17,28 @@ pub(crate) struct Records {
     /// How many more rows each port may add.
     left: BTreeMap<u32, u32>,
     rows: Vec<ArrivalRow>,
+    /// Ports of hosts whose packets are kept as they leave, and those packets.
+    hosts: BTreeSet<u32>,
+    pub(crate) leaving: Vec<(Time, Packet)>,
 }
 
 impl Records {
     pub(crate) fn new(scenario: &Scenario) -> Records {
         let ports = (0..).zip(&scenario.network.ports).filter(|(_, port)| port.record > 0);
-        Records { left: ports.map(|(at, port)| (at, port.record)).collect(), rows: Vec::new() }
+        let left = ports.map(|(at, port)| (at, port.record)).collect();
+        Records { left, rows: Vec::new(), hosts: BTreeSet::new(), leaving: Vec::new() }
+    }
+
+    /// Keeps what a host sends into this port.
+    pub(crate) fn follow(&mut self, port: u32) {
+        self.hosts.insert(port);
     }
 
     /// Whether the next arrival at a port is to be recorded.
     #[inline]
     pub(crate) fn wants(&self, port: u32) -> bool {
-        !self.left.is_empty() && self.left.contains_key(&port)
+        let all = self.left.is_empty() && self.hosts.is_empty();
+        !all && (self.left.contains_key(&port) || self.hosts.contains(&port))
     }
 
     /// Records an arrival: `queue` is what it found, `average` what the law uses after it.
@@ -40,6 +50,10 @@ impl Records {
         outcome: Outcome,
         time: Time,
     ) {
+        if self.hosts.contains(&port) {
+            self.leaving.push((time, *packet));
+        }
+        let Some(left) = self.left.get_mut(&port) else { return };
         let fate = match outcome {
             Outcome::Taken => 0,
             Outcome::Lost(reason, ()) | Outcome::Rejected(reason, ()) => reason as u32 + 1,
@@ -53,11 +67,9 @@ impl Records {
             avg_queue_packets: average.unwrap_or(f64::NAN),
             fate: Category(fate),
         });
-        if let Some(left) = self.left.get_mut(&port) {
-            *left -= 1;
-            if *left == 0 {
-                self.left.remove(&port);
-            }
+        *left -= 1;
+        if *left == 0 {
+            self.left.remove(&port);
         }
     }
 

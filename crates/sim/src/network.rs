@@ -169,6 +169,15 @@ impl Network {
         self.ports.get(uplink as usize).map(|port| port.rate().pace())
     }
 
+    /// Keeps what a host sends in [`Records::leaving`].
+    pub(crate) fn follow(&mut self, host: u16) {
+        let uplink = self.routes.uplinks[usize::from(host)];
+        if let Some(port) = self.ports.get_mut(uplink as usize) {
+            port.pass_by_stages();
+            self.records.follow(uplink);
+        }
+    }
+
     /// A host sends a packet.
     #[inline(never)]
     pub(crate) fn send(&mut self, packet: &Packet) {

@@ -16,7 +16,6 @@ use tidegate_model::port::{Laws, OwnLaws, QueueLaws, RateLaws, Screens};
 use tidegate_model::profile::{Profile, Tcp};
 use tidegate_model::scenario::{Class, End, FlowSize, Quic, Scenario, Transport};
 
-use crate::acks::Acks;
 use crate::app::is_driven;
 use crate::backlog::Backlog;
 use crate::capture::{Capture, Noted};
@@ -24,6 +23,7 @@ use crate::class_rates::ClassRates;
 use crate::engine::{Entity, Kind};
 use crate::error::BuildError;
 use crate::flows::{Flows, Sends, patience};
+use crate::followed::Followed;
 use crate::network::Network;
 use crate::newcomers::Newcomers;
 use crate::probe::{Probe, Results, flow_columns, flow_window_columns};
@@ -78,6 +78,9 @@ pub struct Custom<'a> {
     /// out where nothing can come between: the results are the same, and cost less. Only then
     /// [`Simulation::trace`] asks the nodes of a network without filters.
     pub each_landing: bool,
+    /// Flows whose logs [`Simulation::drain_qlogs`] returns: their class, and how many of it start
+    /// before each.
+    pub qlogs: Vec<(String, u32)>,
 }
 
 /// Makes the control of one new flow.
@@ -180,7 +183,7 @@ pub struct Simulation {
     backlog: Backlog,
     class_rates: ClassRates,
     series: Option<Box<Series>>,
-    acks: Option<Box<Acks>>,
+    followed: Option<Box<Followed>>,
     capture: Option<Capture>,
     /// The packet that has just reached its destination.
     arrived: Packet,
@@ -237,7 +240,7 @@ impl Simulation {
             backlog: Backlog::new(scenario),
             class_rates: ClassRates::default(),
             series: Series::new(scenario).map(Box::new),
-            acks: Acks::new(scenario).map(Box::new),
+            followed: Followed::new(scenario, &custom.qlogs, &mut net)?,
             capture,
             scenario: scenario.clone(),
             net,
@@ -351,6 +354,12 @@ impl Simulation {
         capture.write(&sent)
     }
 
+    /// The next bytes of the logs (qlog) of [`Custom::qlogs`], one for each flow. Call it after every
+    /// slice.
+    pub fn drain_qlogs(&mut self) -> Vec<Vec<u8>> {
+        self.followed.as_mut().map(|followed| followed.drain_qlogs()).unwrap_or_default()
+    }
+
     /// Runs until `until`, or for `budget` events, or to the end.
     ///
     /// # Errors
@@ -455,9 +464,7 @@ impl Simulation {
         let mut world =
             World { net: &mut self.net, classes: &mut self.classes, rows: &mut self.rows };
         self.flows.wake(entity, &mut world);
-        if let Some(acks) = &mut self.acks {
-            acks.expired(entity.number(), &self.flows, &self.classes, self.net.now);
-        }
+        self.follow(|followed, seen| followed.expired(entity.number(), seen));
         self.open_connections();
     }
 
@@ -510,9 +517,7 @@ impl Simulation {
         if let Some(series) = &mut self.series {
             series.start(flow.class, started);
         }
-        if let Some(acks) = &mut self.acks {
-            acks.start(flow.class, started);
-        }
+        self.follow(|followed, seen| followed.start(flow.class, started, seen));
     }
 
     /// The transport of a new flow.
@@ -555,7 +560,7 @@ impl Simulation {
         let series = self.series.map(|series| series.columns(&self.scenario));
         let (flow_series, class_series, queue_series) = series
             .map_or_else(Default::default, |found| (found.flows, found.classes, found.queues));
-        let acks = self.acks.map(|acks| acks.columns(&self.scenario)).unwrap_or_default();
+        let acks = self.followed.map(|some| some.acks(&self.scenario)).unwrap_or_default();
         Results {
             acks,
             flow_series,

@@ -1,4 +1,4 @@
-//! Connections of quinn in whole simulations.
+//! Real stacks and their controls in whole simulations.
 
 mod common;
 mod controls;
@@ -6,4 +6,5 @@ mod floats;
 mod flows;
 mod pages;
 mod payloads;
+mod qlog;
 mod tls;

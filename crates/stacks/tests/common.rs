@@ -27,6 +27,11 @@ pub fn stacks(quic: &Quic) -> Option<Stack> {
 
 /// Runs a scenario; bytes of datagrams are freed with their packets at any time.
 pub fn run(text: &str, settings: &[(&str, &str)]) -> Results {
+    logged(text, settings, &[]).0
+}
+
+/// The same with logs of the first flows of these classes.
+pub fn logged(text: &str, settings: &[(&str, &str)], classes: &[&str]) -> (Results, Vec<Vec<u8>>) {
     let settings: Vec<Setting<'_>> =
         settings.iter().map(|&(key, value)| Setting { key, value }).collect();
     let source = Source { name: "test.toml", text };
@@ -35,17 +40,24 @@ pub fn run(text: &str, settings: &[(&str, &str)]) -> Results {
     let custom = Custom {
         stacks: Some(&mut stacks),
         crate_controls: Some(&mut controls::factory),
+        qlogs: classes.iter().map(|class| (String::from(*class), 0)).collect(),
         ..Custom::default()
     };
     let mut run = Simulation::new(&scenario, 7, custom).expect("the scenario can be built");
+    let mut logs = vec![Vec::new(); classes.len()];
+    let mut drain = |run: &mut Simulation| {
+        logs.iter_mut().zip(run.drain_qlogs()).for_each(|(log, more)| log.extend(more));
+    };
     while run.advance(Time::NEVER, 100_000).expect("built-in laws do not fail") == Progress::Paused
     {
         let (kept, under_way) = run.payloads();
         assert_eq!(kept, under_way);
+        drain(&mut run);
     }
+    drain(&mut run);
     let (kept, under_way) = run.payloads();
     assert_eq!(kept, under_way, "at the end");
-    run.finish()
+    (run.finish(), logs)
 }
 
 pub fn column(columns: &[Column], name: &str) -> Vec<f64> {

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tidegate._native import Scenario
-    from tidegate.results.simulate import PortCapture
+    from tidegate.results.simulate import FlowLogs, PortCapture
     from tidegate.results.store import Objects, Store
     from tidegate.scenario.document import Document
 
@@ -47,6 +47,14 @@ Trace = Annotated[
         " draw them; web:0 is the first of class web. May be repeated.",
     ),
 ]
+Qlog = Annotated[
+    list[str] | None,
+    text(
+        "CLASS:N",
+        "Write what happens to a flow to CLASS-N.sqlog (qlog), and to CLASS-N.qvis.sqlog for qvis;"
+        " web:0 is the first of class web. May be repeated.",
+    ),
+]
 Out = Annotated[
     Path | None,
     place("DIR", "Folder for results; default out/SCENARIO-run, suffixed if taken by another run."),
@@ -58,6 +66,7 @@ def run(
     seed: Seed = 1,
     pcap: Pcap = None,
     trace_flow: Trace = None,
+    qlog: Qlog = None,
     variant: Variant = None,
     settings: Set = None,
     law: LawFile = None,
@@ -69,10 +78,10 @@ def run(
 ) -> None:
     """Run a scenario once: a summary table, and the data in a folder."""
     from tidegate.grid.plan import law_digests
+    from tidegate.results import flow_logs
     from tidegate.results.forecast import require_memory
     from tidegate.results.run_files import write_single_run
     from tidegate.results.simulate import simulate
-    from tidegate.results.store import Store
     from tidegate.scenario.own import laws
     from tidegate.show import hints, progress
     from tidegate.show.forecast import of_run
@@ -90,14 +99,14 @@ def run(
     require_memory(scenario)
     about = _about(scenario, seed, contents) | {"laws": law_digests(own)}
     folder = out or default_folder(scenario.name, "run")
-    same = functools.partial(_same, about, set() if pcap is None else {_file(pcap)})
-    with _opened(folder, same, pcap, numbered=out is None) as store:
+    followed = flow_logs.asked(qlog or [], scenario)
+    grown = _grown(pcap, followed)
+    same = functools.partial(_same, about, grown)
+    with _opened(folder, same, grown, numbered=out is None) as store:
         with progress.bar(stderr(), scenario.name, 1, scenario.duration_s) as meter:
-            capture = None
-            if pcap is not None and isinstance(store, Store):
-                capture = _capture(pcap, scenario, store)
+            capture, logs = _growing(pcap, followed, scenario, store)
             tick = functools.partial(meter.report, 0)
-            outcome = simulate(scenario, seed, own, tick=tick, capture=capture)
+            outcome = simulate(scenario, seed, own, tick=tick, capture=capture, logs=logs)
         more = {name: about[name] for name in ("inputs", "laws")}
         done = write_single_run(store, outcome, more)
         saved = store.commit()
@@ -114,16 +123,16 @@ def run(
 
 
 def _opened(
-    folder: Path, same: Callable[[dict[str, Any]], bool], pcap: str | None, *, numbered: bool
+    folder: Path, same: Callable[[dict[str, Any]], bool], grown: set[str], *, numbered: bool
 ) -> Store | Objects:
     """Open a folder of this machine or of an object store for the files of the run."""
     from tidegate.errors import UsageError
     from tidegate.results.store import opened
 
-    if is_remote(folder) and pcap is not None:
+    if is_remote(folder) and grown:
         raise UsageError(
-            "A capture grows while the run goes on, which an object store cannot do.",
-            "Leave --pcap out, or name a folder of this machine with --out.",
+            "A capture or a log grows while the run goes on, which an object store cannot do.",
+            "Leave out --pcap and --qlog, or name a folder of this machine with --out.",
         )
     return opened(folder, replaces=same, numbered=numbered)
 
@@ -174,10 +183,31 @@ def _about(scenario: Scenario, seed: int, contents: dict[str, bytes]) -> dict[st
     }
 
 
-def _same(about: dict[str, Any], captures: set[str], manifest: dict[str, Any]) -> bool:
+def _same(about: dict[str, Any], grown: set[str], manifest: dict[str, Any]) -> bool:
     """Tell whether a folder holds the same run, so that replacing it loses nothing."""
-    there = {name for name in manifest.get("files", []) if name.endswith(".pcapng")}
-    return there <= captures and all(manifest.get(name) == value for name, value in about.items())
+    there = {name for name in manifest.get("files", []) if name.endswith((".pcapng", ".sqlog"))}
+    return there <= grown and all(manifest.get(name) == value for name, value in about.items())
+
+
+def _grown(pcap: str | None, followed: list[tuple[str, int]]) -> set[str]:
+    """Return the names of the files that grow while the run goes on."""
+    from tidegate.results import flow_logs
+
+    captured = {_file(pcap)} if pcap is not None else set()
+    return captured | {name for flow in followed for name in flow_logs.names(*flow)}
+
+
+def _growing(
+    pcap: str | None, followed: list[tuple[str, int]], scenario: Scenario, store: Store | Objects
+) -> tuple[PortCapture | None, FlowLogs | None]:
+    """Return what writes those files; none into an object store."""
+    from tidegate.results import flow_logs
+    from tidegate.results.store import Store
+
+    if not isinstance(store, Store):
+        return None, None
+    capture = _capture(pcap, scenario, store) if pcap is not None else None
+    return capture, flow_logs.into(store, followed) if followed else None
 
 
 def _file(port: str) -> str:

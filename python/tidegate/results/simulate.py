@@ -32,6 +32,20 @@ class PortCapture:
 
 
 @dataclass(frozen=True)
+class FlowLogs:
+    """Logs of single flows, by class and number: pieces of qlog, written during the run."""
+
+    flows: list[tuple[str, int]]
+    write: Callable[[int, bytes], object]
+    """Is told which of the flows a piece is of."""
+
+    def drain(self, run: _native.Simulation) -> None:
+        """Write what has been logged since the last call."""
+        for place, piece in enumerate(run.drain_qlogs()):
+            self.write(place, piece)
+
+
+@dataclass(frozen=True)
 class Outcome:
     """What the simulator returned for one run: its tables as arrays, and its cost."""
 
@@ -57,29 +71,35 @@ def simulate(
     tick: Callable[[float], None] | None = None,
     stop: threading.Event | None = None,
     capture: PortCapture | None = None,
+    logs: FlowLogs | None = None,
 ) -> Outcome:
     """Run one scenario with one seed.
 
     `tick` is told after every slice how far the run has come (simulated s).
     Raises Stopped soon after `stop` is set. CPU time is that of this thread
-    in the simulator and of what it hands to `capture`, nothing else. Raises
+    in the simulator and of what it hands to `capture` and `logs`, nothing else. Raises
     UsageError, before anything runs, where there is no memory for its flows.
     """
     require_memory(scenario)
     if not hasattr(seed, "__index__") or not 0 <= seed < 1 << 64:
         raise UsageError(f"The seed {seed} is none.", "Give a whole number from 0 to 2^64 - 1.")
     watched = capture.port if capture is not None else None
-    run = _native.Simulation(scenario, seed, handed(laws), watched)
+    flows = logs.flows if logs is not None else []
+    run = _native.Simulation(scenario, seed, handed(laws), watched, flows)
     wall, cpu = time.perf_counter(), time.thread_time()
     while not run.advance(SLICE_MS):
         if capture is not None:
             capture.write(run.drain_capture())
+        if logs is not None:
+            logs.drain(run)
         if stop is not None and stop.is_set():
             raise Stopped
         if tick is not None:
             tick(run.now_s)
     if capture is not None:
         capture.write(run.drain_capture())
+    if logs is not None:
+        logs.drain(run)
     cpu, wall = time.thread_time() - cpu, time.perf_counter() - wall
     results = run.results()
     if tick is not None:

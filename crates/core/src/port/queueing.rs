@@ -124,11 +124,16 @@ impl<C: Default> Port<C> {
         }));
     }
 
-    /// From now on stores a copy of each packet sent, for [`Port::take_sent`].
-    pub fn watch(&mut self) {
+    /// From now on no packet passes the port by on the way of plain ones: its carrier sees each.
+    pub fn pass_by_stages(&mut self) {
         if self.is_plain() {
             self.stage(Stages::new(), Box::new(Undrawn));
         }
+    }
+
+    /// From now on stores a copy of each packet sent, for [`Port::take_sent`].
+    pub fn watch(&mut self) {
+        self.pass_by_stages();
         if let Some(staged) = &mut self.staged {
             staged.stages.log.get_or_insert_default();
             staged.others = true;
@@ -137,9 +142,7 @@ impl<C: Default> Port<C> {
 
     /// Gives the port a varying link.
     pub(super) fn vary(&mut self, link: Link) {
-        if self.is_plain() {
-            self.stage(Stages::new(), Box::new(Undrawn));
-        }
+        self.pass_by_stages();
         if let Some(staged) = &mut self.staged {
             staged.link = Some(Box::new(Varying::new(link)));
         }

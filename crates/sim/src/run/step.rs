@@ -7,6 +7,7 @@ use tidegate_core::units::Time;
 use crate::engine::{Kind, last_at, ps_of};
 use crate::flight::{Head, Parcel};
 use crate::flow_id::FlowId;
+use crate::followed::{Followed, Seen};
 use crate::transport::table::World;
 
 use super::Simulation;
@@ -89,8 +90,8 @@ impl Simulation {
         } else {
             self.deliver_elsewhere();
         }
-        if self.acks.is_some() {
-            self.note_ack();
+        if self.followed.is_some() {
+            self.note_delivery();
         }
     }
 
@@ -107,12 +108,20 @@ impl Simulation {
         }
     }
 
-    /// Records the state of a sender after an acknowledgement.
+    /// Records what a delivery means to flows that are followed.
     #[cold]
     #[inline(never)]
-    fn note_ack(&mut self) {
-        if let Some(acks) = &mut self.acks {
-            acks.delivered(&self.arrived, &self.flows, &self.classes, self.net.now);
+    fn note_delivery(&mut self) {
+        let arrived = self.arrived;
+        self.follow(|followed, seen| followed.delivered(&arrived, seen));
+    }
+
+    /// Lets the records of flows that are followed look at the run, if there are any.
+    #[inline]
+    pub(super) fn follow(&mut self, look: impl FnOnce(&mut Followed, &mut Seen<'_>)) {
+        if let Some(followed) = &mut self.followed {
+            let (flows, classes, rows) = (&self.flows, &self.classes[..], &self.rows[..]);
+            look(followed, &mut Seen { flows, classes, rows, net: &mut self.net });
         }
     }
 }
