@@ -507,10 +507,13 @@ impl<C: Default> Port<C> {
     /// Whether all waiting packets are sent by `now`.
     #[inline(never)]
     fn clears(&mut self, now: Time) -> bool {
-        if !self.is_plain() {
+        if self.foresees {
+            self.serve_foreseen(now);
+        } else if self.is_plain() {
+            self.serve_due(now);
+        } else {
             return false;
         }
-        self.serve_due(now);
         self.free_at <= now
     }
 

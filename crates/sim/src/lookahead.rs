@@ -149,25 +149,23 @@ impl Lookahead {
                 None => return Entry::Lost,
             },
         };
-        let (mut last, mut lands) = (number, at);
+        // what waits at a port leaves in the order in which it came, and mostly lands so
+        let span = |lands: Time| if waits { line_of(number) } else { lands - now };
         if let Some(behind) = self.behind(number, packet.dst)
-            && let Some(port) = ports.get_mut(behind as usize)
-            && let Some(later) = port.book(packet, at)
+            && let Some(last) = ports.get_mut(behind as usize)
+            && let Some(lands) = last.book(packet, at)
         {
             *hops += 1;
-            (last, lands) = (behind, later);
+            return Entry::Leaves((behind, lands, span(lands)), &mut ports[behind as usize].hint);
         }
-        if waits {
-            return Entry::Leaves((last, lands, line_of(number)), &mut ports[number as usize].hint);
-        }
-        Entry::Leaves((last, lands, lands - now), &mut ports[last as usize].hint)
+        Entry::Leaves((number, at, span(at)), &mut ports[number as usize].hint)
     }
 
     /// Whether a packet that is on its way has been booked at a port, and enters it after `now`.
     pub(crate) fn is_early(&self, packet: &Packet, ports: &[Port], now: Time) -> bool {
         let number = packet.prev_port as usize;
         let booked = self.early.get(number).is_some_and(Option::is_some);
-        booked && ports[number].booked_for(packet) > now
+        booked && ports[number].is_early(packet, now)
     }
 
     /// Sets the counts of booked ports back to now; `packets`: all on their way.

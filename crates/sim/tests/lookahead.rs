@@ -136,7 +136,7 @@ fn steps(scenario: &Scenario, each_landing: bool) -> (u64, Results) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Whoever looks at the ports in between, and however the run is cut up.
     #[test]
@@ -156,6 +156,8 @@ proptest! {
             {
                 prop_assert_eq!(left_out.ports().len(), scenario.network.ports.len());
             }
+            // the budget may have ended among what happens at that instant
+            left_out.advance(until, u64::MAX).expect("nothing fails");
             let progress = each.advance(until, u64::MAX).expect("nothing fails");
             prop_assert_eq!(each.packet_hops(), left_out.packet_hops(), "at {:?}", until);
             for (one, other) in each.ports().iter().zip(left_out.ports()) {

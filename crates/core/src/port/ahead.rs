@@ -103,7 +103,7 @@ impl<C: Default> Port<C> {
 
     /// A packet that [`Port::pass`] did not take arrives at a port that foresees: when it will be
     /// delivered; none: it is lost.
-    #[inline]
+    #[inline(always)]
     pub fn foresee(&mut self, packet: &Packet, now: Time) -> Option<Time> {
         self.count_arrival(packet);
         let size = u64::from(packet.size);
@@ -122,7 +122,7 @@ impl<C: Default> Port<C> {
     }
 
     /// Starts every transmission that is due by `now`, where the carrier has the packets.
-    #[inline]
+    #[inline(always)]
     pub(super) fn serve_foreseen(&mut self, now: Time) {
         while self.free_at <= now
             && let Some(size) = self.foreseen.pop()
@@ -148,46 +148,62 @@ impl<C: Default> Port<C> {
     /// A packet has arrived by itself; it is one of those that were not booked, if there are any.
     #[inline(always)]
     pub fn take_unbooked(&mut self) {
-        self.unbooked = self.unbooked.saturating_sub(1);
+        if self.unbooked > 0 {
+            self.unbooked -= 1;
+        }
     }
 
-    /// When a packet that was booked arrives here, by the time of its delivery.
-    #[inline]
-    pub fn booked_for(&self, packet: &Packet) -> Time {
-        packet.at - self.delay - self.pace.of(u64::from(packet.size))
+    /// When a packet that was booked arrives here, by the time of its delivery; and how long its
+    /// transmission takes.
+    #[inline(always)]
+    fn booked_for(&self, packet: &Packet) -> (Time, Time) {
+        let spent = self.pace.of(u64::from(packet.size));
+        (packet.at - self.delay - spent, spent)
+    }
+
+    /// Whether a packet that was booked arrives here after `now`.
+    pub fn is_early(&self, packet: &Packet, now: Time) -> bool {
+        self.booked_for(packet).0 > now
     }
 
     /// Notes a packet that is on its way from this port to a host: `early` has those that will
     /// arrive here after `now`.
-    #[inline]
+    #[inline(always)]
     pub fn note_early(&self, early: &mut Early, packet: &Packet, now: Time) {
-        let size = u64::from(packet.size);
-        if self.booked_for(packet) <= now {
-            early.free_at = early.free_at.max(packet.at - self.delay);
+        let (arrives, spent) = self.booked_for(packet);
+        if arrives <= now {
+            early.free_at = early.free_at.max(arrives + spent);
             return;
         }
         early.arrived[usize::from(packet.flags.has(Flags::DATA))] += 1;
         early.syn_arrived += u64::from(packet.flags.has(Flags::SYN));
-        early.bytes += size;
-        early.busy_ps += self.pace.of(size).ps();
+        early.bytes += u64::from(packet.size);
+        early.busy_ps += spent.ps();
     }
 
     /// Sets the port back to the instant at which all that was noted in `early` has not arrived.
     pub fn turn_back(&mut self, early: &mut Early) {
-        early.booked_until = self.free_at;
+        if early.arrived == [0; 2] {
+            return;
+        }
         for (count, later) in self.sent.arrived.iter_mut().zip(early.arrived) {
             *count -= later;
         }
         self.tally.syn_arrived -= early.syn_arrived;
         self.sent.bytes -= early.bytes;
         self.sent.busy_ps -= early.busy_ps;
-        if early.arrived != [0; 2] {
-            self.free_at = early.free_at;
-        }
+        // what could not be booked may be in transmission too
+        let own = self.ring.in_flight_last().map_or(Time::ZERO, |packet| packet.at - self.delay);
+        early.booked_until = self.free_at;
+        self.free_at = early.free_at.max(own);
     }
 
-    /// Undoes [`Port::turn_back`].
+    /// Undoes [`Port::turn_back`]. Nothing waits where anything was booked, so that the port has
+    /// started no transmission since.
     pub fn turn_forth(&mut self, early: &Early) {
+        if early.arrived == [0; 2] {
+            return;
+        }
         for (count, later) in self.sent.arrived.iter_mut().zip(early.arrived) {
             *count += later;
         }

@@ -134,12 +134,19 @@ impl<C: Control + Payloads> Sender<C> {
     fn transmit_next(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
         let seq = self.snd.nxt;
         self.snd.nxt += 1;
-        self.transmit(seq, address, ctx);
+        self.put(seq, address, ctx);
+    }
+
+    /// Sends a segment that is not the next of the window.
+    #[inline(never)]
+    pub(super) fn transmit(&mut self, seq: u32, address: &Address, ctx: &mut Ctx<'_>) {
+        self.put(seq, address, ctx);
     }
 
     /// Puts one segment on the wire.
-    #[inline]
-    pub(super) fn transmit(&mut self, seq: u32, address: &Address, ctx: &mut Ctx<'_>) {
+    // in line where the window allows it, as most are sent there
+    #[inline(always)]
+    fn put(&mut self, seq: u32, address: &Address, ctx: &mut Ctx<'_>) {
         let now = ctx.net.now;
         let again = seq < self.snd.max;
         let mut flags = Flags::ACK;
