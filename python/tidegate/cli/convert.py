@@ -46,7 +46,8 @@ def convert(file: File, rate: Rate = None, delay: Delay = None, out: Out = None)
     for name in found.files:
         if (folder / name).exists():
             raise UsageError(f"{folder / name} is there already.", "Name another --out FOLDER.")
-    for name, content in found.files.items():
+    # the scenario last, so that it is nowhere without its tables
+    for name, content in reversed(found.files.items()):
         write_whole(folder / name, content.encode())
     for sentence in found.said:
         say(f"{sentence[0].upper()}{sentence[1:]}.")

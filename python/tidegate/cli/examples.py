@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -43,4 +44,5 @@ def examples(folder: Folder = None) -> None:
         copied += 1
     left = len(there) - copied
     say(f"{copied} files in {folder}{f'; {left} were there already' if left else ''}.")
-    say(f"Try next: {program()} compare {folder / 'downloads.toml'} --gate none,tide")
+    first = shlex.quote(str(folder / "downloads.toml"))
+    say(f"Try next: {program()} compare {first} --gate none,tide")
