@@ -133,6 +133,8 @@ class Crate:
         for index, name in enumerate(rest):
             if (*at, name) in self.files:
                 at = (*at, name)
+            elif at not in self.files:  # a folder without a file: `#[path]` names what is in it
+                return module
             elif name in self.files[at].names and depth < MAX_RE_EXPORTS:
                 full = "::".join([self.files[at].names[name], *rest[index + 1 :]])
                 return self._target(at, full, depth + 1)

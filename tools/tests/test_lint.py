@@ -176,6 +176,17 @@ def test_a_re_export_counts_where_its_name_occurs(tmp_path: Path, lib: str, circ
     assert [each.rpartition(": ")[2] for each in found] == ["b, c, lib"] * circle
 
 
+def test_a_folder_of_files_that_are_named_by_their_paths_is_no_file(tmp_path: Path) -> None:
+    """Each file that names them is their parent, so what they say of it leads to no one file."""
+    files = {
+        "lib": "mod one; mod two;\n",
+        "one": '#[path = "part/inner.rs"]\nmod inner;\n',
+        "two": '#[path = "part/inner.rs"]\nmod inner;\n',
+        "part__inner": "use super::proto::Name;\nfn f() { super::g() }\n",
+    }
+    assert list(rust.file_circles(crate(tmp_path, **files))) == []
+
+
 def test_no_crate_has_a_circle() -> None:
     assert list(rust.file_circles(ROOT)) == []
 
