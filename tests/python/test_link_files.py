@@ -203,3 +203,20 @@ def test_any_bytes_are_refused_or_give_facts(data):
     for before in (b"", link_files.CRUSADER[:16], b"qdisc htb 1: dev wan0\n", b"{", b"DATA; "):
         with suppress(Damaged):
             sound(facts_of(before + data, "bytes", Interfaces()))
+
+
+DIGITS = "9" * 5000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"64 bytes: seq=1 time=1 ms\n{DIGITS} packets transmitted, 1 received",
+        f"64 bytes: seq=1 time={DIGITS} ms\n",
+        f'{{"base_rtt": {DIGITS}}}',
+    ],
+)
+def test_a_number_of_thousands_of_digits_is_refused(text):
+    """The interpreter reads no integer of more than 4300 digits."""
+    with pytest.raises(Damaged):
+        facts_of(text.encode(), "a file", Interfaces())

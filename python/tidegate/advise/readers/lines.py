@@ -36,9 +36,14 @@ def ping(text: str, source: str) -> list[Fact]:
         raise Damaged("no line has an answer with a time")
     facts = of_unknown_load(trips, source)
     if counts := _COUNTS.search(text):
-        sent, received = (int(each) for each in counts.groups() if each is not None)
-        if not 0 < sent < 10**12:
-            raise Damaged(f"{sent} packets were sent")
+        # as a float: the interpreter reads no integer of more than 4300 digits
+        sent, received = (
+            in_range(float(each), "packets transmitted", 0.0, 1e12)
+            for each in counts.groups()
+            if each is not None
+        )
+        if not sent:
+            raise Damaged("no packet was sent")
         lost = max(0, sent - received)
         facts.append(share_of(What.LOSS, "", lost, sent, source))
     return facts
