@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tidegate._native import student_t_quantile
 from tidegate.results import breakdown, columns, curves
 from tidegate.results import statistics as results
+from tidegate.results.digits import significant
 from tidegate.results.window import Window
 
 METRICS = Path(__file__).parents[2] / "docs" / "metrics.md"
@@ -366,3 +367,33 @@ def test_a_comparison_of_many_pairs_has_no_more_columns_and_one_port_can_be_aske
     assert len(many.document()["rows"][0]["ports"]) == len(few.document()["rows"][0]["ports"])
     one = tidegate.compare(overload, **asked, metrics=["access.source2.utilisation"])
     assert one.averages[0]["access.source2.utilisation"]["mean"] >= 0.0
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "said"),
+    [
+        (9.996, 3, "10"),
+        (160.4, 3, "160"),
+        (999.4, 3, "999"),
+        # in powers of ten these would be 1e+03 and 1.24e+04
+        (999.6, 3, "1000"),
+        (12_350.6, 3, "12351"),
+        (10_000.0, 4, "10000"),
+        (-2000.0, 3, "-2000"),
+        (0.0, 3, "0"),
+    ],
+)
+def test_large_numbers_of_sentences_are_whole(value, digits, said):
+    assert significant(value, digits) == said
+
+
+def test_a_load_of_twenty_times_is_said_in_figures(tidegate, tmp_path):
+    """20 sessions/s of 125 kB are 20 Mbit/s, twenty times a link of 1 Mbit/s."""
+    file = tmp_path / "heavy.toml"
+    file.write_text(
+        'name = "heavy"\nduration = "5s"\n[topology.dumbbell]\npairs = 2\n'
+        'access = { rate = "1Gbit", delay = "1ms" }\n'
+        'bottleneck = { rate = "1Mbit", delay = "10ms" }\n'
+        '[traffic.web]\narrivals = { poisson = "20/s" }\nsize = "125kB"\n'
+    )
+    assert "offered load: 2000 % of bottleneck" in tidegate("check", str(file)).stdout

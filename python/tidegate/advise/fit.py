@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from tidegate.advise.facts import BOTH, DOWN, UP, Fact, What
 from tidegate.advise.readers.phases import risen
+from tidegate.results.digits import significant
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -151,8 +152,8 @@ def fit(facts: Sequence[Fact], given: Given) -> Link:
     if short:
         waits = max(ways[name].queue_s.value for name in short if ways[name].queue_s)  # type: ignore[union-attr]
         unknown.append(
-            f"{MANAGED} {' and '.join(short)}: at most {1e3 * waits:.3g} ms wait while it is full."
-            " A short buffer is simulated. If a queue law is there, nothing has to be done"
+            f"{MANAGED} {' and '.join(short)}: at most {significant(1e3 * waits)} ms wait while it"
+            " is full. A short buffer is simulated. If a queue law is there, nothing has to be done"
         )
     if _both(facts) and given.queue_s is None and not _alone(facts):
         unknown.append(
@@ -216,8 +217,9 @@ def _rate(
     if shaped:
         fact = min(shaped, key=lambda each: each.value)
         unknown.append(
-            f"whether the link can carry more {name} than the {fact.value / 1e6:.4g} Mbit/s to"
-            f" which {fact.note} shapes it. Give --{name} if you know"
+            f"whether the link can carry more {name} than the"
+            f" {significant(fact.value / 1e6, 4)} Mbit/s to which {fact.note} shapes it."
+            f" Give --{name} if you know"
         )
         return _of(fact, "what the shaper lets through", SET)
     unknown.append(_no_rate(name, carried))
@@ -235,12 +237,13 @@ def _no_rate(name: str, carried: Sequence[Fact]) -> str:
     fact = max(carried, key=lambda each: each.value)
     if fact.full:
         return (
-            f"the rate {name}: {fact.source} has {fact.low / 1e6:.3g} to"
-            f" {fact.high / 1e6:.3g} Mbit/s, too far apart. Test for longer, or give --{name}"
+            f"the rate {name}: {fact.source} has {significant(fact.low / 1e6)} to"
+            f" {significant(fact.high / 1e6)} Mbit/s, too far apart. Test for longer, or give"
+            f" --{name}"
         )
     return (
         f"the rate {name}: nothing shows that the link was full when it carried"
-        f" {fact.value / 1e6:.4g} Mbit/s ({fact.source}), so it may carry more. {give}"
+        f" {significant(fact.value / 1e6, 4)} Mbit/s ({fact.source}), so it may carry more. {give}"
     )
 
 
@@ -292,7 +295,8 @@ def _no_buffer(names: Sequence[str], facts: Sequence[Fact]) -> str:
     """Return what is assumed of buffers, and the remedy."""
     least = max((fact.value for fact in _about(What.PEAK, facts, "")), default=0.0)
     some = (
-        f" Round trips of up to {1e3 * least:.3g} ms were seen, nobody knows under which load."
+        f" Round trips of up to {significant(1e3 * least)} ms were seen, nobody knows under which"
+        " load."
         if least
         else ""
     )

@@ -13,6 +13,7 @@ from tidegate.advise.facts import DOWN, UP
 from tidegate.advise.fit import ASSUMED, GIVEN, SET
 from tidegate.advise.scene import SAYS
 from tidegate.advise.verdict import value
+from tidegate.results.digits import significant
 from tidegate.show.measures import shown
 
 if TYPE_CHECKING:
@@ -55,9 +56,9 @@ def _line(table: Table, title: str, found: Estimate | None, scale: float) -> Non
         return
     span = ""
     if found.high > found.low:
-        span = f"{found.low * scale:.4g} to {found.high * scale:.4g}"
+        span = " to ".join(significant(each * scale, 4) for each in (found.low, found.high))
     source = ", ".join(each for each in (WORDS.get(found.origin, ""), found.why) if each)
-    table.add_row(Text(title), f"{found.value * scale:.4g}", span, Text(source))
+    table.add_row(Text(title), significant(found.value * scale, 4), span, Text(source))
 
 
 LEFT_OUT = ("lost_share", "flow_rate_jain", "never_started_share")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tidegate.advise.scene import CONTROLS, NOW
+from tidegate.results.digits import significant
 from tidegate.results.statistics import interval, metrics
 from tidegate.show.advice import Setting, advise, users_of
 from tidegate.show.recommendation import in_words
@@ -47,7 +48,7 @@ class Verdict:
                 mean = value(setting, users, measure)["mean"]
                 if measure.limits and mean is not None and mean > min(measure.limits):
                     numbers = (mean * measure.scale, min(measure.limits) * measure.scale)
-                    said = f"{users.name}: {measure.words} {numbers[0]:.3g} {measure.unit}"
+                    said = f"{users.name}: {measure.words} {significant(numbers[0])} {measure.unit}"
                     found.append(f"{said} (limit {numbers[1]:g})")
         return found
 

@@ -11,6 +11,7 @@ import numpy as np
 from tidegate.certify.verdicts import BETTER, LIKE, WORSE
 from tidegate.papers.page import png
 from tidegate.papers.page import table as markdown
+from tidegate.results.digits import significant
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +38,7 @@ RULE = (
 
 def number(value: float) -> str:
     """Return a value with three digits."""
-    return "none" if isnan(value) else f"{value:.3g}" if value < 1000 else f"{value:.0f}"
+    return "none" if isnan(value) else significant(value)
 
 
 def _sizes(each: Measured) -> str:

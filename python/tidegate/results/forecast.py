@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tidegate import _native
 from tidegate.errors import UsageError
+from tidegate.results.digits import significant
 from tidegate.results.laws import handed
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def offered(scenario: _native.Scenario) -> list[str]:
             continue
         more = "; flows without end beside it" if part is None else ""
         video = most > ending * (1 + 1e-9)
-        share = f"{ending * 100:.3g}{f' to {most * 100:.3g}' if video else ''} %"
+        share = f"{significant(ending * 100)}{f' to {significant(most * 100)}' if video else ''} %"
         rates = ", by the lowest and the highest rate of its video" if video else ""
         lines.append(f"offered load: {share} of {link}, payload alone{rates}{more}")
     return lines
@@ -51,7 +52,7 @@ def round_trips(scenario: _native.Scenario) -> list[str]:
     found = scenario.round_trips_s
     if found is None:
         return []
-    low, high = (f"{each * 1e3:.4g} ms" for each in found)
+    low, high = (f"{significant(each * 1e3, 4)} ms" for each in found)
     return [f"round trip without queues: {low if low == high else f'{low} to {high}'}"]
 
 
@@ -130,6 +131,6 @@ def size(number: float) -> str:
     """Return a number of bytes in the unit that suits it."""
     for unit in ("B", "kB", "MB", "GB", "TB"):
         if number < 1000:
-            return f"{number:.3g} {unit}"
+            return f"{significant(number)} {unit}"
         number /= 1000
     return f"{number:,.0f} PB"

@@ -8,6 +8,8 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from tidegate.results.digits import significant
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -19,7 +21,8 @@ def value(found: Mapping[str, float | None]) -> str:
     mean, high = found["mean"], found["high"]
     if mean is None:
         return ""
-    return f"{mean:.4g}" if high is None else f"{mean:.4g} ± {high - mean:.2g}"
+    shown = significant(mean, 4)
+    return shown if high is None else f"{shown} ± {significant(high - mean, 2)}"
 
 
 def difference(row: Row) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tidegate.grid.axes import SPEAKING, named
 from tidegate.grid.grid_result import warnings_of
+from tidegate.results.digits import significant
 from tidegate.results.statistics import interval, metrics, same_flows
 from tidegate.show.advice import FEWEST, Setting, advise, sooner, users_of
 from tidegate.show.alike import loads
@@ -170,7 +171,7 @@ def _offered(done: GridResult, group: Sequence[Row]) -> str:
     share = centre(group[0].get(f"{port}.offered_load")) if port else None
     if share is None or endless(done.averages):
         return ""
-    return f", offered load {share * 100:.3g} % of {port}"
+    return f", offered load {significant(share * 100)} % of {port}"
 
 
 def _shared(group: Sequence[Row]) -> dict[str, str]:

@@ -105,7 +105,7 @@ def _bounded(figure: plotille.Figure, drawn: Sequence[Series]) -> None:
 
 def _number(value: float, chars: int, delta: float, left: bool = False) -> str:  # noqa: ARG001
     """Return the number at a tick, in this number of characters."""
-    text = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+    text = f"{value:,.0f}" if abs(value) >= 999.5 else f"{value:.3g}"
     return f"{text:<{chars}}" if left else f"{text:>{chars}}"
 
 
