@@ -6,6 +6,7 @@
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use tidegate_core::units::Time;
 use tidegate_model::profile::{self, Ecn, LossRule, LostSyn, Recovery};
 use tidegate_sim::Factory;
@@ -240,9 +241,10 @@ impl Has {
             }),
             None => Ok(false),
         };
+        let [ssthresh, gap] = Has::numbers(object)?;
         Ok(Has {
-            ssthresh: object.hasattr("ssthresh")?,
-            gap: object.hasattr("gap_s")?,
+            ssthresh,
+            gap,
             on_recovered: has(object, "on_recovered"),
             on_sent: has(object, "on_sent"),
             on_lost_syn: has(object, "on_lost_syn"),
@@ -252,6 +254,27 @@ impl Has {
             limited_transmit: yes("limited_transmit")?,
         })
     }
+
+    /// Whether there are a threshold and a pace now: a control may set them late.
+    fn numbers(object: &Bound<'_, PyAny>) -> PyResult<[bool; 2]> {
+        Ok([object.hasattr("ssthresh")?, object.hasattr("gap_s")?])
+    }
+}
+
+/// The attributes of an object, whose number tells that one was added. Asking for one that is not
+/// there costs as much as a short event.
+struct Own(Option<Py<PyDict>>);
+
+impl Own {
+    fn of(object: &Bound<'_, PyAny>) -> Own {
+        let found = object.getattr("__dict__").ok();
+        Own(found.and_then(|each| each.cast_into::<PyDict>().ok()).map(Bound::unbind))
+    }
+
+    /// How many there are; None: it has slots, or other ways that do not tell.
+    fn len(&self, py: Python<'_>) -> Option<usize> {
+        self.0.as_ref().map(|own| own.bind(py).len())
+    }
 }
 
 /// The control of one flow.
@@ -260,6 +283,9 @@ struct PythonControl {
     /// None: it could not be made.
     object: Option<Py<PyAny>>,
     has: Has,
+    own: Own,
+    /// How many attributes there were when `has` was read.
+    known: Option<usize>,
     cwnd: f64,
     ssthresh: f64,
     gap: Option<Time>,
@@ -290,6 +316,8 @@ impl PythonControl {
         let mut control = PythonControl {
             object: None,
             has: Has::default(),
+            own: Own(None),
+            known: None,
             cwnd: 1.0,
             ssthresh: f64::INFINITY,
             gap: None,
@@ -299,10 +327,12 @@ impl PythonControl {
         let found = control.law.call(Time::ZERO, "__init__", |py| {
             let object = made.bind(py).call1((tcp,))?;
             control.law.require(&object, &REQUIRED)?;
-            Ok((Has::of(&object)?, object.unbind()))
+            let own = Own::of(&object);
+            Ok((Has::of(&object)?, own.len(py), own, object.unbind()))
         });
-        if let Some((has, object)) = found {
-            (control.has, control.object) = (has, Some(object));
+        if let Some((has, known, own, object)) = found {
+            (control.has, control.known, control.own) = (has, known, own);
+            control.object = Some(object);
             control.tell(Time::ZERO, "__init__", |_| Ok(()));
         }
         control
@@ -317,10 +347,14 @@ impl PythonControl {
     ) {
         let Some(object) = &self.object else { return };
         self.now = now;
-        let has = self.has;
+        let (own, mut has, known) = (&self.own, self.has, self.known);
         let read = self.law.call(now, method, |py| {
             let object = object.bind(py);
             event(object)?;
+            let there = own.len(py);
+            if there.is_none() || there != known {
+                [has.ssthresh, has.gap] = Has::numbers(object)?;
+            }
             let cwnd = number(object, "cwnd", f64::MAX)?;
             let ssthresh = if has.ssthresh {
                 number(object, "ssthresh", f64::INFINITY)?
@@ -328,10 +362,11 @@ impl PythonControl {
                 f64::INFINITY
             };
             let gap = if has.gap { gap(object)? } else { None };
-            Ok((cwnd, ssthresh, gap))
+            Ok((cwnd, ssthresh, gap, there))
         });
-        if let Some(read) = read {
-            (self.cwnd, self.ssthresh, self.gap) = read;
+        if let Some((cwnd, ssthresh, gap, there)) = read {
+            (self.cwnd, self.ssthresh, self.gap) = (cwnd, ssthresh, gap);
+            (self.has, self.known) = (has, there);
         }
     }
 
