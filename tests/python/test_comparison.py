@@ -247,3 +247,29 @@ def test_the_digest_of_the_code_covers_what_is_kept_of_a_run(tmp_path):
     names = ("as it is", "run_output", "statistics", "simulate", "run_files")
     digests = {digest(name) for name in names}
     assert len(digests) == 5
+
+
+@pytest.mark.parametrize(
+    ("times", "said"),
+    [
+        ("2s,3s", "0 to 2 s or 0 to 3 s"),
+        ("2s,3s,4s,5s", "times that differ by setting"),
+        ("3s", "0 to 3 s"),
+    ],
+)
+def test_a_heading_names_the_time_that_the_runs_have(tidegate, tmp_path, times, said):
+    """The file has 60 s, of which no run has anything."""
+    file = tmp_path / "short.toml"
+    file.write_text(
+        'name = "short"\nduration = "60s"\n[topology.dumbbell]\npairs = 1\n'
+        'access = { rate = "1Gbit", delay = "1ms" }\n'
+        'bottleneck = { rate = "1Mbit", delay = "10ms" }\n'
+        '[traffic.web]\narrivals = { poisson = "5/s" }\nsize = "5kB"\n'
+    )
+    out = tmp_path / "out"
+    words = ("sweep", str(file), "--vary", f"duration={times}", "--seeds", "1", "--out", str(out))
+    done = tidegate(*words)
+    assert done.returncode == 0, done.stderr
+    assert f"short: from 1 seed, {said}" in done.stdout
+    assert tidegate("report", str(out)).returncode == 0
+    assert f"Means are over {said}." in (out / "report.html").read_text().replace("&nbsp;", " ")

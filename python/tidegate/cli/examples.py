@@ -43,6 +43,6 @@ def examples(folder: Folder = None) -> None:
         write_whole(target, source.read_bytes())
         copied += 1
     left = len(there) - copied
-    say(f"{copied} files in {folder}{f'; {left} were there already' if left else ''}.")
+    say(f"{copied} files copied{f', {left} were there already' if left else ''}: {folder}")
     first = shlex.quote(str(folder / "downloads.toml"))
     say(f"Try next: {program()} compare {first} --gate none,tide")

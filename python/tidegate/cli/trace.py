@@ -21,7 +21,7 @@ def _kind(name: str) -> str:
 Which = Annotated[
     str, typer.Argument(parser=_kind, metavar="LINK", help=f"One of {', '.join(KINDS)}.")
 ]
-Seed = Annotated[int, typer.Option(help="Seed of the random numbers.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of the random numbers.")]
 Seconds = Annotated[int, typer.Option(min=1, max=LONGEST_S, help="Length of the trace.")]
 Out = Annotated[Path | None, place("FILE", "Write it there; default: print it.")]
 

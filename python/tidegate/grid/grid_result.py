@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from tidegate.results.curves import Curves
 
 
+MOST_PERIODS = 3
+"""So many times are named one by one."""
+
+
 class Contrast(NamedTuple):
     """By how much a setting differs from another: mean and 95 % interval, metric by metric."""
 
@@ -75,6 +79,15 @@ class GridResult:
     def complete(self) -> bool:
         """Whether every planned run is there."""
         return len(self.rows) == len(self.subject.jobs)
+
+    @property
+    def period(self) -> str:
+        """Of what time of a run means are, in words: a setting may have a time of its own."""
+        ends = {(row["warmup_s"], row["duration_s"]): None for row in self.rows}
+        if len(ends) > MOST_PERIODS:
+            return "times that differ by setting"
+        times = list(ends) or [(self.subject.warmup_s, self.subject.duration_s)]
+        return " or ".join(f"{begin:g} to {end:g} s" for begin, end in times)
 
     @property
     def cpu_s(self) -> float:

@@ -69,8 +69,9 @@ def named(name: str) -> list[Part]:
     found = [part for each in every for part in each.named(name)]
     if not found:
         known = list(dict.fromkeys(_written(part.title) for each in every for part in each.every()))
-        near = get_close_matches(_written(name), known, 3, 0.5) or known
-        raise UsageError(f"No part is called {name}.", f"There are {', '.join(near)}.")
+        near = get_close_matches(_written(name), known, 3, 0.5)
+        remedy = f"Near it are {', '.join(near)}." if near else f"There are {', '.join(known)}."
+        raise UsageError(f"No part is called {name!r}.", remedy)
     return found
 
 

@@ -206,9 +206,9 @@ def of_port(row: Row, port: Mapping[str, Any]) -> str:
 
 
 def _title(name: str, done: GridResult) -> str:
-    subject, seeds = done.subject, len(done.subject.seeds)
+    seeds = len(done.subject.seeds)
     means = f"mean ± 95 % interval over {seeds} seeds" if seeds > 1 else "from 1 seed"
-    return f"{name}: {means}, {subject.warmup_s:g} to {subject.duration_s:g} s"
+    return f"{name}: {means}, {done.period}"
 
 
 def _side_by_side(

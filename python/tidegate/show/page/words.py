@@ -57,7 +57,7 @@ def of_comparison(done: GridResult, labels: Sequence[str]) -> str:
         f"{len(labels)} settings {flows_in_words(done.same_flows)}"
         f"{f', {seeds} seeds each' if seeds > 1 else ', one seed'}:"
         f" {_offered(first)} under {_b(labels[0])}."
-        f" Means are over {subject.warmup_s:g} to {subject.duration_s:g} s."
+        f" Means are over {done.period}."
     )
     each = [
         f"{_b(label)}: {_fared(row, subject.port)}"
@@ -216,7 +216,7 @@ def of_sweep(done: GridResult) -> str:
     texts = [
         f"{len(done.averages)} settings of {axes}; {len(done.rows)} of {len(subject.jobs)} runs are"
         f" complete, {len(subject.seeds)} seeds for each setting."
-        f" Means are over {subject.warmup_s:g} to {subject.duration_s:g} s."
+        f" Means are over {done.period}."
     ]
     lines = escape(recommendation(done)).splitlines()
     return paragraphs(texts) + (paragraphs(lines) if len(lines) == 1 else _listed(lines))
