@@ -30,6 +30,10 @@ def _runs(done: GridResult, row: Row) -> list[dict[str, Any]]:
     return [each for each in done.rows if each["settings"] == row["settings"]]
 
 
+def _times(runs: Sequence[Row]) -> set[tuple[float, float]]:
+    return {(each["warmup_s"], each["duration_s"]) for each in runs}
+
+
 def _identical(done: GridResult, rows: Sequence[Row]) -> list[list[Row]]:
     by_fate: dict[str, list[Row]] = {}
     for row in rows:
@@ -46,12 +50,16 @@ def _fate(run: Mapping[str, Any]) -> list[Any]:
 
 
 def loads(done: GridResult) -> list[list[Row]]:
-    """Return the settings (their averages), those together whose runs met the same flows."""
+    """Return the settings (their averages), those together whose runs met the same flows.
+
+    They count over the same time: a later end of the warm-up leaves out flows that the others have.
+    """
     groups: list[list[Row]] = []
     for row in done.averages:
         mine = _runs(done, row)
         for group in groups:
-            if same_flows(mine, _runs(done, group[0])):
+            theirs = _runs(done, group[0])
+            if _times(mine) == _times(theirs) and same_flows(mine, theirs):
                 group.append(row)
                 break
         else:

@@ -35,7 +35,7 @@ def recommendation(done: GridResult) -> str:
     if len(done.averages) < 2:
         return "No recommendation: there is one setting alone."
     if not groups:
-        return "No recommendation: no two settings met the same flows."
+        return "No recommendation: no two settings met the same flows over the same time."
     if len(done.subject.seeds) < 2:
         return "No recommendation: one seed does not show what is chance; use --seeds 5."
     lines = [f"{_load(group, done)}{_of(done, group)}" for group in groups[:LINES]]
