@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -16,6 +17,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pytest
+from typer.main import get_command
+from typer.testing import CliRunner
 
 from tidegate.attack.finds import Find
 from tidegate.attack.objective import BEYOND, Objective
@@ -25,6 +28,7 @@ from tidegate.attack.shrink import shrink, simpler
 from tidegate.attack.space import BASE, Gene, World, filled, merged, space
 from tidegate.attack.trials import SEEDS, Trials, others, worlds
 from tidegate.certify import controls
+from tidegate.cli import app
 from tidegate.errors import ScenarioError, TidegateError, UsageError
 from tidegate.papers.folder import CaseFolder
 from tidegate.results.measures import in_time, longest_silence
@@ -355,8 +359,22 @@ def test_unknown_names_are_refused_with_those_that_there_are() -> None:
         Request.of("nosuch", None)
     with pytest.raises(UsageError, match="no part x"):
         Request.of("bbr", None, parts=["x"])
-    custom = Request.of('{ tcp = { profile = "linux", hystart = "none" } }', None)
-    assert custom.command.startswith("tidegate attack '{ tcp")
+
+
+def test_the_command_in_a_find_asks_for_the_same_search() -> None:
+    custom = '{ tcp = { profile = "linux", hystart = "none" } }'
+    parts, held = ["acks", "batch"], ["delay=10", "flows=1"]
+    asked = Request.of("cubic", None, "time", [custom, "reno"], parts, held, 7)
+    name, command, *words = shlex.split(asked.command)
+    assert (name, command) == ("tidegate", "attack")
+    found = get_command(app).commands[command].make_context(command, words).params  # type: ignore[attr-defined]
+    lists = (found[each] for each in ("against", "part", "hold"))
+    again = Request.of(
+        found["control"], found["gate"], found["objective"], *lists, seed=found["seed"]
+    )
+    assert again == asked
+    assert "--against" not in Request.of("bbr", None).command
+    assert "--gate tide" in Request.of(None, "tide").command
 
 
 def test_without_the_library_the_command_that_installs_it_is_said(
@@ -513,10 +531,6 @@ def test_the_list_shows_every_objective_part_and_bound() -> None:
     for name in ("path", "access"):
         asked: Space = space(name)
         words = ["attack", "--list", *(["--gate", "tide"] if name == "access" else [])]
-        from typer.testing import CliRunner
-
-        from tidegate.cli import app
-
         said = CliRunner().invoke(app, words).output
         for part in asked.parts.values():
             assert part.says in said

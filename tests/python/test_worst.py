@@ -28,7 +28,7 @@ def test_each_law_that_the_page_names_has_a_suite() -> None:
 @pytest.mark.parametrize("path", SUITES, ids=lambda path: path.stem)
 def test_a_control_is_worse_in_each_world_by_what_its_file_says(path: Path, tmp_path: Path) -> None:
     asked = suite(str(path))
-    title = re.fullmatch(r"Worst worlds for ([\w-]+): \w+", asked.title)
+    title = re.fullmatch(r"Worst worlds for (.+): \w+", asked.title)
     assert title is not None
     control = title[1]
     words = ["--gate", control] if asked.standard == ("static",) else [control]
@@ -40,7 +40,7 @@ def test_a_control_is_worse_in_each_world_by_what_its_file_says(path: Path, tmp_
     for name, each in found.items():
         text = (path.parent / path.stem / f"{name}.toml").read_text(encoding="utf-8")
         [measured] = each["measures"]
-        said = re.search(rf"^# .*[ ,]{re.escape(control)} ([0-9.e+-]+)", text, re.M)
+        said = re.search(rf"^# .*[ ,]{re.escape(control)} ([0-9][0-9.e+-]*)", text, re.M)
         assert said is not None, name
         # the numbers of the head have three digits
         assert np.mean(measured["values"]) == pytest.approx(float(said[1]), rel=6e-3, abs=1e-3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -75,17 +76,20 @@ class Request:
     @property
     def command(self) -> str:
         """The command that asks for this, without the number of runs."""
-        words = ["tidegate attack", f"--gate {self.control.name}" if self.gate else self.quoted]
-        words.append(f"--for {self.objective.name}")
-        words += [f"--part {each}" for each in self.parts]
-        words += [f"--hold {name}={value:g}" for name, value in self.held.items()]
-        return " ".join([*words, f"--seed {self.seed}"])
+        words = ["tidegate", "attack", *(["--gate"] if self.gate else []), self.control.name]
+        words += ["--for", self.objective.name]
+        words += [word for each in self.parts for word in ("--part", each)]
+        words += [
+            word for name, value in self.held.items() for word in ("--hold", f"{name}={value:g}")
+        ]
+        if tuple(each.name for each in self.against) != self.default:
+            words += [word for each in self.against for word in ("--against", each.name)]
+        return shlex.join([*words, "--seed", str(self.seed)])
 
     @property
-    def quoted(self) -> str:
-        """The control as a shell takes it."""
-        name = self.control.name
-        return f"'{name}'" if " " in name else name
+    def default(self) -> tuple[str, ...]:
+        """The names of what it is compared with unless others are named."""
+        return () if self.gate else self.worlds.standard
 
 
 def _held(text: str) -> tuple[str, float]:

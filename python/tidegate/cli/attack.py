@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from pathlib import Path
 from typing import Annotated
@@ -99,5 +100,5 @@ def attack(
         suite = display(kept.target / f"{asked.name}.toml")
     typer.echo(listing.found(asked, done))
     if done.finds:
-        words = f"--gate {asked.control.name}" if asked.gate else asked.quoted
+        words = f"{'--gate ' if asked.gate else ''}{shlex.quote(asked.control.name)}"
         say(f"Judge them: tidegate certify {words} --suite {suite}")
