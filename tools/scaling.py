@@ -1,9 +1,10 @@
-"""`python -m tools.scaling [NAME...]`: what each dimension of a scenario costs, at 1, 10 and 100.
+"""`python -m tools.scaling [--instructions] [NAME...]`: what a dimension costs at 1, 10 and 100.
 
 Every scenario below is run at three sizes of one dimension. A row has, for each of them, what
 loading it and a packet-hop take: in CPU time, and in instructions where valgrind is installed. What
 is linear has the same cost a hop at all sizes, and ten times the cost of loading at ten times the
-size. Times depend on the machine and on what else runs there; instructions do not.
+size. Times depend on the machine and on what else runs there; instructions do not, and
+`--instructions` leaves the times out.
 
 Prints a table in Markdown. All of it takes some minutes; names choose rows.
 """
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 SIZES = (1, 10, 100)
+INSTRUCTIONS = "--instructions"
 
 DUMBBELL = """
 name = "scaling"
@@ -191,14 +193,14 @@ def measure(program: Path, text: str) -> Cost:
     return Cost(cost.hops, cost.load_s, cost.run_s, *counts)
 
 
-def cells(costs: Sequence[Cost]) -> list[str]:
+def cells(costs: Sequence[Cost], *, timed: bool = True) -> list[str]:
     """Return the cells of a row: a hop's time and instructions, then those of loading."""
-    found = [f"{cost.run_s * 1e9 / cost.hops:.0f}" for cost in costs]
+    found = [f"{cost.run_s * 1e9 / cost.hops:.0f}" for cost in costs if timed]
     found += [
         "" if cost.run_instructions is None else f"{cost.run_instructions / cost.hops:.0f}"
         for cost in costs
     ]
-    found += [f"{cost.load_s * 1e3:.1f}" for cost in costs]
+    found += [f"{cost.load_s * 1e3:.1f}" for cost in costs if timed]
     found += [
         "" if cost.load_instructions is None else f"{cost.load_instructions / 1e6:.1f}"
         for cost in costs
@@ -206,9 +208,10 @@ def cells(costs: Sequence[Cost]) -> list[str]:
     return found
 
 
-def heading() -> list[str]:
+def heading(*, timed: bool = True) -> list[str]:
     """Return the lines above the rows."""
-    groups = ("ns a hop", "instructions a hop", "load and build, ms", "load, M instructions")
+    groups = ["ns a hop", "instructions a hop", "load and build, ms", "load, M instructions"]
+    groups = groups if timed else groups[1::2]
     names = [f"{group}, x{size}" for group in groups for size in SIZES]
     return [" | ".join(["| x1 is", *names]) + " |", "|---" * (len(names) + 1) + "|"]
 
@@ -220,17 +223,22 @@ def build() -> Path:
     return ROOT / "target" / "release" / "examples" / "cost"
 
 
-def main(names: Sequence[str]) -> None:
+def main(given: Sequence[str]) -> None:
     """Print the table."""
+    timed = INSTRUCTIONS not in given
+    names = [name for name in given if name != INSTRUCTIONS]
     known = [dimension.name for dimension in DIMENSIONS]
     if unknown := set(names) - set(known):
         sys.exit(f"no such dimension: {', '.join(sorted(unknown))}; there are {', '.join(known)}")
+    if not timed and shutil.which("valgrind") is None:
+        sys.exit(f"{INSTRUCTIONS} takes valgrind, which is not installed")
     program = build()
-    print("\n".join(heading()), flush=True)
+    print("\n".join(heading(timed=timed)), flush=True)
     for dimension in DIMENSIONS:
         if not names or dimension.name in names:
             costs = [measure(program, dimension.text(size)) for size in SIZES]
-            print(" | ".join([f"| {dimension.what}", *cells(costs)]) + " |", flush=True)
+            row_of = cells(costs, timed=timed)
+            print(" | ".join([f"| {dimension.what}", *row_of]) + " |", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-"""Find or install the other simulators: ns-2 from the system, ns-3 and ns.py from PyPI.
+"""Find or install the other simulators.
+
+ns-2 is from the system, ns-3 and ns.py are from PyPI, htsim is compiled from its source.
 
 They are installed in build/peers, never in the user's own environment.
 """
@@ -29,6 +31,27 @@ NS3_LIBRARIES = (
     "core",
 )
 NS_PY = "ns.py==0.4.3"
+HTSIM = "https://github.com/Broadcom/csg-htsim"
+HTSIM_COMMIT = "841d9e7be46bb968eece766aa4b6c044c7799f67"
+# what TCP over queues and pipes takes of it
+HTSIM_SOURCES = (
+    "clock",
+    "config",
+    "eth_pause_packet",
+    "eventlist",
+    "fairpullqueue",
+    "logfile",
+    "loggers",
+    "mtcp",
+    "ndppacket",
+    "network",
+    "pipe",
+    "queue",
+    "route",
+    "sent_packets",
+    "tcp",
+    "tcppacket",
+)
 
 
 class UnavailableError(RuntimeError):
@@ -109,8 +132,40 @@ def ns_py() -> list[str]:
     return [str(environment("ns.py", NS_PY)), str(HERE / "yardstick_ns_py.py")]
 
 
+def htsim() -> list[str]:
+    """Fetch and build htsim, with the yardstick in it."""
+    compiler = shutil.which("g++")
+    if compiler is None:
+        raise UnavailableError("it takes a C++ compiler, g++")
+    folder = BUILD / "csg-htsim"
+    program, source = BUILD / "yardstick-htsim", HERE / "yardstick_htsim.cpp"
+    if not (folder / "sim" / "tcp.cpp").exists():
+        run(
+            "it cannot be fetched", ["git", "clone", "--quiet", "--no-checkout", HTSIM, str(folder)]
+        )
+        # without its experiments, which are large
+        run(
+            "it cannot be fetched",
+            ["git", "-C", str(folder), "checkout", HTSIM_COMMIT, "--", "sim"],
+        )
+    if not program.exists() or program.stat().st_mtime < source.stat().st_mtime:
+        files = [str(folder / "sim" / f"{name}.cpp") for name in HTSIM_SOURCES]
+        # the options of its own Makefile, without the warnings
+        command = [compiler, "-O3", "-std=c++11", "-w", f"-I{folder / 'sim'}", str(source), *files]
+        run("it does not compile here", [*command, "-o", str(program)])
+    return [str(program)]
+
+
+def run(fault: str, command: list[str]) -> None:
+    """Run a command; what it says is the reason if it fails."""
+    result = subprocess.run(command, check=False, capture_output=True, text=True)
+    if result.returncode:
+        raise UnavailableError(f"{fault}: {result.stderr[:500]}")
+
+
 PEERS = (
     Peer("ns-2", "2.35, one-way NewReno, only the packet headers that are used", 20.0, ns2),
+    Peer("htsim", "of March 2026, routes at the source, NewReno", 20.0, htsim),
     Peer("ns-3", "3.44 from PyPI, C++, NewReno, nix-vector routing", 4.0, ns3),
     Peer("ns.py", "0.4.3 from PyPI, Reno", 2.0, ns_py),
 )

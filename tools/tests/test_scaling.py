@@ -29,8 +29,10 @@ def test_a_row_has_each_cost_a_hop_and_that_of_loading() -> None:
     counted = scaling.Cost(40, 0.5, 2e-6, 3_000_000, 8_000)
     assert scaling.cells([timed]) == ["50", "", "500.0", ""]
     assert scaling.cells([timed, counted]) == ["50", "50", "", "200", "500.0", "500.0", "", "3.0"]
-    rule, columns = scaling.heading()[1], len(scaling.cells([counted] * len(scaling.SIZES)))
-    assert rule.count("---") == columns + 1
+    assert scaling.cells([timed, counted], timed=False) == ["", "200", "", "3.0"]
+    for with_times in (True, False):
+        cells = scaling.cells([counted] * len(scaling.SIZES), timed=with_times)
+        assert scaling.heading(timed=with_times)[1].count("---") == len(cells) + 1
 
 
 def test_an_unknown_dimension_is_refused(capfd: pytest.CaptureFixture[str]) -> None:

@@ -11,6 +11,7 @@ mod fq_codel;
 mod own_law;
 mod own_queue_law;
 mod pie;
+mod port_ahead;
 mod port_cargo;
 mod port_counters;
 mod port_links;
