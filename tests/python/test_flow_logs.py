@@ -15,7 +15,7 @@ NEWER_AND_OLDER = {
     "quic:packet_lost": "recovery:packet_lost",
     "quic:recovery_metrics_updated": "recovery:metrics_updated",
 }
-"""Names of draft-ietf-quic-qlog-quic-events, and of version 0.3 (draft-marx-qlog-event-definitions)."""
+"""Names of the drafts of today (quic-12), and of version 0.3."""
 
 
 def records(file):

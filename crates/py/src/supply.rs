@@ -22,8 +22,8 @@ use crate::law::{
 use crate::scenario::ScenarioError;
 use crate::simulation::raised;
 
-/// The names of the stacks of QUIC that the feature `stacks` builds in.
-const NAMES: &[&str] = &["quinn", "noq"];
+/// The names of the stacks that the feature `stacks` builds in.
+const NAMES: &[&str] = &["quinn", "noq", "smoltcp"];
 /// The stacks of QUIC that are built in.
 pub const STACKS: &[&str] = if cfg!(feature = "stacks") { NAMES } else { &[] };
 
@@ -137,7 +137,7 @@ impl<'a, 'py> Supply<'a, 'py> {
 #[cfg(feature = "stacks")]
 fn stack(quic: &model::scenario::Quic) -> Option<Stack> {
     use model::scenario::{QuicControl, QuicCrypto};
-    use tidegate_stacks::{Control, Crypto, noq, quinn};
+    use tidegate_stacks::{Control, Crypto, noq, quinn, smoltcp};
     let control = match quic.control {
         QuicControl::Cubic => Control::Cubic,
         QuicControl::NewReno => Control::NewReno,
@@ -149,6 +149,7 @@ fn stack(quic: &model::scenario::Quic) -> Option<Stack> {
     match quic.stack.as_str() {
         "quinn" => Some(quinn::stack(control, crypto, quic.datagram())),
         "noq" => Some(noq::stack(control, crypto, quic.datagram())),
+        "smoltcp" => Some(smoltcp::stack(control, quic.datagram())),
         _ => None,
     }
 }

@@ -10,6 +10,7 @@ pub mod controls;
 mod draws;
 pub mod noq;
 pub mod quinn;
+pub mod smoltcp;
 
 /// The congestion controls of a stack of QUIC that are offered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

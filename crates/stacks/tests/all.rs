@@ -7,4 +7,5 @@ mod flows;
 mod pages;
 mod payloads;
 mod qlog;
+mod smoltcp;
 mod tls;

@@ -7,7 +7,7 @@ use tidegate_core::units::Time;
 use tidegate_model::scenario::{Quic, QuicControl, QuicCrypto};
 use tidegate_model::{Setting, Source};
 use tidegate_sim::{Column, Custom, Data, Progress, Results, Simulation};
-use tidegate_stacks::{Control, Crypto, controls, noq, quinn};
+use tidegate_stacks::{Control, Crypto, controls, noq, quinn, smoltcp};
 
 pub fn stacks(quic: &Quic) -> Option<Stack> {
     let control = match quic.control {
@@ -21,6 +21,7 @@ pub fn stacks(quic: &Quic) -> Option<Stack> {
     match quic.stack.as_str() {
         "quinn" => Some(quinn::stack(control, crypto, quic.datagram())),
         "noq" => Some(noq::stack(control, crypto, quic.datagram())),
+        "smoltcp" => Some(smoltcp::stack(control, quic.datagram())),
         _ => None,
     }
 }
