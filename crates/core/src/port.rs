@@ -16,6 +16,7 @@
 
 mod ahead;
 mod contents;
+mod foreseen;
 mod medium;
 mod opportunities;
 mod police;
@@ -32,8 +33,8 @@ use crate::law::{Draw, Reason};
 use crate::packet::{Flags, Packet};
 use crate::units::{Pace, Rate, Time};
 
-pub use ahead::Early;
-use ahead::Foreseen;
+pub use foreseen::Early;
+use foreseen::Foreseen;
 pub use medium::Medium;
 pub use opportunities::Opportunities;
 pub use police::Policer;

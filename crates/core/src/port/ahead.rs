@@ -15,76 +15,10 @@
 //! sets the port back to now ([`Port::turn_back`]).
 
 use super::Port;
+use super::foreseen::Early;
 use crate::law::Reason;
 use crate::packet::{Flags, Packet};
 use crate::units::Time;
-
-/// What a port that foresees keeps of the packets that wait, the oldest first.
-///
-/// Positions only count up, and a mask wraps them, as in the ring of packets. (The deque of the
-/// library takes a third more instructions for a packet that waits.)
-#[derive(Default)]
-pub(super) struct Foreseen {
-    sizes: Box<[u16]>,
-    head: u32,
-    tail: u32,
-    /// When the transmission of the last of them ends.
-    until: Time,
-}
-
-impl Foreseen {
-    const INITIAL: usize = 8;
-
-    #[inline(always)]
-    pub(super) fn waiting(&self) -> u32 {
-        self.tail.wrapping_sub(self.head)
-    }
-
-    #[inline(always)]
-    fn push(&mut self, size: u16) {
-        if self.waiting() as usize == self.sizes.len() {
-            self.grow();
-        }
-        let place = self.tail as usize & (self.sizes.len() - 1);
-        self.sizes[place] = size;
-        self.tail = self.tail.wrapping_add(1);
-    }
-
-    #[inline(always)]
-    fn pop(&mut self) -> Option<u16> {
-        if self.waiting() == 0 {
-            return None;
-        }
-        let place = self.head as usize & (self.sizes.len() - 1);
-        self.head = self.head.wrapping_add(1);
-        Some(self.sizes[place])
-    }
-
-    #[cold]
-    fn grow(&mut self) {
-        let held = self.sizes.len();
-        let mut sizes = Vec::with_capacity((2 * held).max(Self::INITIAL));
-        while let Some(size) = self.pop() {
-            sizes.push(size);
-        }
-        sizes.resize((2 * held).max(Self::INITIAL), 0);
-        (self.head, self.tail) = (0, held as u32);
-        self.sizes = sizes.into();
-    }
-}
-
-/// What was booked at a port for later than now.
-#[derive(Clone, Copy, Default)]
-pub struct Early {
-    /// Packets, without payload and with payload.
-    arrived: [u64; 2],
-    syn_arrived: u64,
-    bytes: u64,
-    busy_ps: u64,
-    /// When the link is free of what has arrived, and of all that was booked.
-    free_at: Time,
-    booked_until: Time,
-}
 
 impl<C: Default> Port<C> {
     /// The port foresees from now on: it is plain, its rate, delay and limit will not change, and it
