@@ -268,10 +268,10 @@ impl Log {
                 self.flow = None;
                 return;
             };
-            let bytes = |segments: f64| (segments * f64::from(mss)) as u64;
-            metrics.cwnd = bytes(sender.cwnd);
+            let segment = f64::from(mss);
+            metrics.cwnd = (sender.cwnd * segment) as u64;
             metrics.flight = sender.flight;
-            metrics.ssthresh = sender.ssthresh.map_or(0, bytes);
+            metrics.ssthresh = sender.ssthresh.map_or(0, |segments| (segments * segment) as u64);
             metrics.srtt = sender.srtt.unwrap_or(Time::ZERO);
         } else if let Some(state) = seen.flows.snapshot(&flow, seen.classes, seen.rows) {
             metrics.cwnd = (state.cwnd * self.full) as u64;

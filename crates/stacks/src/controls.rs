@@ -7,7 +7,7 @@
 //! | what RFC 9002 has | what stands for it here |
 //! |---|---|
 //! | a packet is acknowledged, lost | the segment that it carried last arrives, is marked lost |
-//! | a probe timeout (6.2): probes leave, nothing is lost yet | the retransmission timer: one segment leaves; what it lost is told with the next acknowledgement |
+//! | a probe timeout (6.2): probes leave, nothing is lost yet | the retransmission timer: one segment leaves; what it found lost stays in the window until a later packet is acknowledged |
 //! | persistent congestion (7.6) | found by its rule, from the times of the packets lost |
 //! | marks | the echo of a mark, once a round trip |
 //! | pacing (7.7) | where the control itself says a rate or a time; else a burst, as our Reno and CUBIC |
@@ -118,7 +118,10 @@ struct Adapter<T> {
     packets: VecDeque<Option<Packet>>,
     first: u64,
     in_flight: u64,
-    /// What it has not heard of yet.
+    /// The highest number of a packet that has arrived.
+    highest: u64,
+    /// What it has not heard of yet. What the retransmission timer has found lost stays here, and in
+    /// the window, until a later packet arrives.
     arrived: Vec<Packet>,
     lost: Vec<Packet>,
     marked: bool,
@@ -139,6 +142,7 @@ impl<T: Theirs + 'static> Adapter<T> {
             packets: VecDeque::new(),
             first: 0,
             in_flight: 0,
+            highest: 0,
             arrived: Vec::new(),
             lost: Vec::new(),
             marked: false,
@@ -191,14 +195,22 @@ impl<T: Theirs + 'static> Adapter<T> {
         false
     }
 
+    /// Tells of packets that are lost by what has arrived behind them (RFC 9002, 6.1).
     fn tell_lost(&mut self, now: Time) {
-        if self.lost.is_empty() {
-            return;
-        }
         self.lost.sort_unstable_by_key(|packet| packet.number);
-        let persistent = self.is_persistent();
-        self.theirs.on_lost(&self.lost, now, persistent);
-        self.lost.clear();
+        let known = self.lost.partition_point(|packet| packet.number < self.highest);
+        let waiting = self.lost.split_off(known);
+        if !self.lost.is_empty() {
+            let persistent = self.is_persistent();
+            self.theirs.on_lost(&self.lost, now, persistent);
+        }
+        self.lost = waiting;
+    }
+
+    /// A segment has come by a packet that the timer had found lost: the oldest such.
+    fn revive(&mut self) -> Option<Packet> {
+        let oldest = self.lost.iter().enumerate().min_by_key(|(_, packet)| packet.number)?.0;
+        Some(self.lost.swap_remove(oldest))
     }
 }
 
@@ -207,7 +219,8 @@ impl<T: Theirs + 'static> Control for Adapter<T> {
         if self.silent {
             return 1.0;
         }
-        let window = self.theirs.window() as f64 / f64::from(self.size);
+        let waiting = self.lost.len() as f64;
+        let window = (self.theirs.window() as f64 / f64::from(self.size) - waiting).max(1.0);
         if self.theirs.is_urgent() { window.max((self.in_flight + 1) as f64) } else { window }
     }
 
@@ -241,6 +254,13 @@ impl<T: Theirs + 'static> Control for Adapter<T> {
                     let packet = self.take(number.into());
                     self.arrived.extend(packet);
                 }
+                Outcome::Earlier(number) => {
+                    let later = self.take(number.into());
+                    let came = self.revive();
+                    // of the two one has brought the segment, and the other counts no more
+                    self.arrived.extend(came.or(later));
+                    self.replaced.extend(later.filter(|_| came.is_some()));
+                }
                 Outcome::Lost(number) => {
                     let packet = self.take(number.into());
                     self.lost.extend(packet);
@@ -248,7 +268,7 @@ impl<T: Theirs + 'static> Control for Adapter<T> {
             }
         }
         // with an acknowledgement they are told after what it acknowledges
-        if self.arrived.is_empty() && !self.silent {
+        if self.arrived.is_empty() {
             self.tell_lost(now);
         }
     }
@@ -258,9 +278,11 @@ impl<T: Theirs + 'static> Control for Adapter<T> {
         self.arrived.sort_unstable_by_key(|packet| packet.number);
         if let Some(&newest) = self.arrived.last() {
             self.silent = false;
+            self.highest = self.highest.max(newest.number);
             let rtt = Some(sample.rtt).filter(|&rtt| rtt > Time::ZERO);
             rtt.into_iter().for_each(|rtt| self.measure(rtt));
-            let (in_flight, limited) = (self.in_flight_bytes(), self.limited);
+            let waiting = self.lost.len() as u64 * u64::from(self.size);
+            let (in_flight, limited) = (self.in_flight_bytes() + waiting, self.limited);
             self.theirs.on_acked(&self.arrived, &Standing { now, rtt, in_flight, limited });
             self.tell_lost(now);
             if std::mem::take(&mut self.marked) {

@@ -82,3 +82,27 @@ fn a_dead_link_gets_no_window() {
         assert!(after - before >= 4.0, "{name}: {before}, {after}");
     }
 }
+
+/// Where a link carries a packet in twelve seconds, an acknowledgement of one that left before says
+/// nothing of those behind it: they stay in the window, and no window leaves into the dark. quinn as a
+/// whole stack sends 9.5 packets a flow in that time (`tidegate certify quic:cubic --only outage`),
+/// our Reno and CUBIC 4.9.
+#[test]
+fn an_acknowledgement_out_of_the_dark_opens_no_window() {
+    let change =
+        "[[change]]\nwhat = \"bottleneck.rate\"\nat = \"3s\"\nto = \"1kbit\"\npulse = \"20s\"";
+    let text = format!("{PATH}\n{change}");
+    for name in NAMES {
+        let control = transport(name);
+        let sent = |duration| {
+            let settings = [
+                ("traffic.one.transport", control.as_str()),
+                ("traffic.one.size", "100MB"),
+                ("duration", duration),
+            ];
+            one(&run(&text, &settings), "sent_packets")
+        };
+        let dark = sent("23s") - sent("4s");
+        assert!((3.0..=20.0).contains(&dark), "{name}: {dark}");
+    }
+}

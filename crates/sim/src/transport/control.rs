@@ -149,6 +149,8 @@ pub struct Leaving {
 pub enum Outcome {
     /// The segment has arrived that was sent last by this packet.
     Arrived(u32),
+    /// The same, as an earlier packet brought it: a timestamp tells.
+    Earlier(u32),
     /// The packet is marked lost.
     Lost(u32),
 }

@@ -26,8 +26,9 @@ impl Heard {
         self.outcomes.iter_mut().for_each(|list| list.push(Outcome::Lost(packet)));
     }
 
-    /// A segment has arrived that was sent last by this packet.
-    pub(super) fn arrive(&mut self, packet: u32) {
-        self.outcomes.iter_mut().for_each(|list| list.push(Outcome::Arrived(packet)));
+    /// A segment has arrived that was sent last by this packet; `earlier`: another one brought it.
+    pub(super) fn arrive(&mut self, packet: u32, earlier: bool) {
+        let outcome = if earlier { Outcome::Earlier(packet) } else { Outcome::Arrived(packet) };
+        self.outcomes.iter_mut().for_each(|list| list.push(outcome));
     }
 }

@@ -197,7 +197,7 @@ impl SentLog {
             if !was.resent && self.ack_info.block_rtt == Time::ZERO {
                 self.ack_info.block_rtt = came.now.saturating_sub(was.sent);
             }
-            self.arrive(seq, &was, came);
+            self.arrive(seq, &was, Came { echo: None, ..came });
         }
     }
 
@@ -241,7 +241,8 @@ impl SentLog {
         if !segment.resent {
             self.ack_info.rtt = now.saturating_sub(segment.sent);
         }
-        self.heard.arrive(segment.packet);
+        let earlier = segment.resent && came.echo.is_some_and(|echo| echo < segment.sent);
+        self.heard.arrive(segment.packet, earlier);
         self.delivery.arrived(&mut self.ack_info.pick, seq, segment.sent, &segment.stamp);
         self.rack.arrived((seq, segment.sent, segment.resent), now);
     }
