@@ -6,7 +6,7 @@ use noq_proto::RttEstimator;
 use noq_proto::congestion::{Controller, ControllerFactory, CubicConfig, NewRenoConfig};
 use tidegate_core::units::Time;
 
-use super::{Packet, Standing, Theirs};
+use super::theirs::{Packet, Standing, Theirs};
 use crate::noq::{Estimator, instant};
 
 /// CUBIC (RFC 8312).

@@ -6,7 +6,7 @@ use quinn_proto::RttEstimator;
 use quinn_proto::congestion::{Controller, ControllerFactory, CubicConfig, NewRenoConfig};
 use tidegate_core::units::Time;
 
-use super::{Packet, Standing, Theirs};
+use super::theirs::{Packet, Standing, Theirs};
 use crate::quinn::{Estimator, instant};
 
 /// CUBIC (RFC 8312).

@@ -15,7 +15,7 @@ use s2n_quic_core::time::Timestamp;
 use s2n_quic_core::time::clock::{Clock, NoopClock};
 use tidegate_core::units::Time;
 
-use super::{Packet, Standing, Theirs};
+use super::theirs::{Packet, Standing, Theirs};
 use crate::draws::Draws;
 
 /// CUBIC (RFC 8312) with hybrid slow start, paced.

@@ -11,25 +11,20 @@ use tidegate_core::host::{Ends, Heard, Host, Mark, Order, Phase, Report, Stack, 
 use tidegate_core::units::Time;
 
 use super::ids::{Keys, id};
-use super::objects::Objects;
-use super::plain::Plain;
+use super::objects::{Objects, ZEROS};
+use super::plain::{Plain, Sides};
 use super::proto::congestion::ControllerFactory;
 use super::proto::{
     self, ClientConfig, Connection, ConnectionError, ConnectionHandle, DatagramEvent, Dir,
     EcnCodepoint, Endpoint, EndpointConfig, Event, NoneTokenStore, ReadError, ServerConfig,
-    StreamEvent, StreamId, TimeSource, TransportConfig, ValidationTokenConfig, VarInt, crypto,
+    StreamEvent, StreamId, TimeSource, TransportConfig, ValidationTokenConfig, VarInt,
 };
 use super::tls::{self, Seeded};
 use crate::Crypto;
 use crate::draws::Draws;
 
-/// What makes the handshakes of clients, and of servers.
-pub(super) type Sides = (Arc<dyn crypto::ClientConfig>, Arc<dyn crypto::ServerConfig>);
-
 /// Bytes of the request for a download.
 const REQUEST: usize = 100;
-/// What data is made of.
-pub(super) static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
 const CLIENT: SocketAddr =
     SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1)), 50_000);
 /// What the client knows the server by.

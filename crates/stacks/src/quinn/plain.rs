@@ -5,9 +5,11 @@
 //! bytes, as with AES-GCM. Nothing is encrypted.
 
 use std::any::Any;
+use std::sync::Arc;
 
 use super::proto::crypto::{
-    ExportKeyingMaterialError, HeaderKey, KeyPair, Keys, PacketKey, Session,
+    ClientConfig, ExportKeyingMaterialError, HeaderKey, KeyPair, Keys, PacketKey, ServerConfig,
+    Session,
 };
 use super::proto::transport_parameters::TransportParameters;
 use super::proto::{Id, Side, TransportError, malformed};
@@ -22,6 +24,9 @@ const CLIENT_FINISHED: usize = 36;
 pub(super) const TAG: usize = 16;
 
 /// What makes the handshakes of clients, and of servers.
+pub(super) type Sides = (Arc<dyn ClientConfig>, Arc<dyn ServerConfig>);
+
+/// The configuration of either side.
 pub(super) struct Plain;
 
 /// A handshake at one side.

@@ -23,7 +23,7 @@ use tidegate_core::host::{Heard, Host, Mark, Order, Report};
 use tidegate_core::units::Time;
 use x25519_dalek::{X25519_BASEPOINT_BYTES, x25519};
 
-use super::end::Sides;
+use super::plain::Sides;
 use super::proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use crate::draws::Draws;
 

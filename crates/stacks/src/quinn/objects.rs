@@ -8,8 +8,10 @@ use std::collections::{BTreeMap, VecDeque};
 use bytes::Bytes;
 use tidegate_core::host::Heard;
 
-use super::end::ZEROS;
 use super::proto::{self, Connection, Dir, ReadError, StreamEvent, StreamId};
+
+/// What data is made of.
+pub(super) static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
 
 /// What is under way on one stream.
 struct Stream {
