@@ -49,7 +49,7 @@ impl<C: Default> Port<C> {
         }
         self.wait(size, now);
         let foreseen = &mut self.foreseen;
-        foreseen.push(packet.size);
+        foreseen.sizes.push_back(packet.size);
         // the last one that waits, or else the one that is being sent, goes before it
         foreseen.until = foreseen.until.max(self.free_at) + self.pace.of(size);
         Some(foreseen.until + self.delay)
@@ -59,7 +59,7 @@ impl<C: Default> Port<C> {
     #[inline(always)]
     pub(super) fn serve_foreseen(&mut self, now: Time) {
         while self.free_at <= now
-            && let Some(size) = self.foreseen.pop()
+            && let Some(size) = self.foreseen.sizes.pop_front()
         {
             // a packet waits while others are sent, so it starts when the last of them ends
             self.free_at = self.transmit(u64::from(size), self.free_at);
