@@ -308,8 +308,7 @@ def test_blitz_sends_files_that_no_link_carries_within_the_run(name: str) -> Non
 @pytest.mark.slow
 def test_a_gate_is_tried_on_the_access_link(folder: Path) -> None:
     out = folder.with_name("gate")
-    law = '{ law = "tide", admit = "connections" }'
-    done = certified(out, "--gate", law, "--only", "light", "--only", "overload")
+    done = certified(out, "--gate", "tide", "--only", "light", "--only", "overload")
     # docs/tide.md: it refuses nobody at light load and serves more than no gate under overload
     assert verdicts(done) == {"light": "like", "overload": "better"}
 

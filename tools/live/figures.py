@@ -71,7 +71,7 @@ IN_THE_SIMULATOR: dict[str, dict[str, object]] = {
             "admit": "syn-ack",
         }
     },
-    "tide": {"gate": {"law": "tide", "admit": "connections", "opener": "syn-ack"}},
+    "tide": {"gate": {"law": "tide", "admit": "syn-ack"}},
     "dqm": {
         "queue": {
             "law": "dqm",

@@ -32,7 +32,7 @@ GATES: dict[str, dict[str, Any]] = {
             "tokens_keep": 2.0,
         }
     },
-    "tide": {"gate": {"law": "tide", "admit": "connections", "onset": "2s"}},
+    "tide": {"gate": {"law": "tide", "onset": "2s"}},
     "tide by client": {"gate": {"law": "tide", "admit": "clients", "onset": "2s"}},
 }
 QUEUES: dict[str, dict[str, Any]] = {

@@ -40,8 +40,8 @@ LAWS = {
 }
 PREDICTED: dict[str, dict[str, object]] = {
     "none": {"law": "none"},
-    "blind": {"law": "tide", "admit": "connections"},
-    "tide": {"law": "tide", "admit": "connections", "quic": {}},
+    "blind": {"law": "tide"},
+    "tide": {"law": "tide", "quic": {}},
 }
 Flows = list[tuple[float, int]]
 

@@ -90,7 +90,7 @@ GATES = {
     "none": '{ law = "none" }',
     "close-probe": f"{{ {PROBE} }}",
     "close-probe by clients": f'{{ {PROBE}, eligibility = true, admit = "clients" }}',
-    "tide": f'{{ law = "tide", admit = "connections", {ONSET} }}',
+    "tide": f'{{ law = "tide", {ONSET} }}',
     "tide by clients": f"{{ {CLIENTS}, {ONSET} }}",
 }
 """The gates, with the onset of a real gate, and tokens that keep as there."""
