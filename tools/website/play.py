@@ -53,9 +53,10 @@ def runs(text: str, folder: Path) -> dict[str, bytes] | None:
 
 
 def _has_stacks(text: str) -> bool:
-    """Tell whether a class is carried by QUIC; the simulator may have its stacks here."""
+    """Tell whether a class needs code of other projects; the simulator may have it here."""
     classes = tomllib.loads(text).get("traffic", {}).values()
-    return any("quic" in (each.get("transport") or ()) for each in classes)
+    transports = [each.get("transport") or () for each in classes]
+    return any("quic" in each or "crate" in each for each in transports)
 
 
 def ready(root: Path) -> list[Ready]:
