@@ -557,4 +557,6 @@ impl Check<'_> {
 }
 
 #[cfg(test)]
+mod any_text;
+#[cfg(test)]
 mod tests;

@@ -35,12 +35,18 @@ impl Display for Order {
     }
 }
 
+/// Longest trial. The clock of a kernel ends some time, and who wants more sets the mode.
+const LONGEST_TRIAL: Duration = Duration::from_secs(7 * 24 * 3600);
+
 impl FromStr for Order {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Order, String> {
         let mut words = text.split_whitespace();
         match (words.next(), words.next().map(str::parse)) {
+            (Some("enforce"), Some(Ok(ms))) if Duration::from_millis(ms) > LONGEST_TRIAL => {
+                Err(format!("a trial of {ms} ms is too long: a week at most"))
+            }
             (Some("enforce"), Some(Ok(ms))) => Ok(Order::Enforce(Duration::from_millis(ms))),
             (Some("confirm"), None) => Ok(Order::Confirm),
             (Some("revert"), None) => Ok(Order::Revert),
@@ -112,7 +118,13 @@ mod tests {
         for order in [Order::Enforce(Duration::from_secs(600)), Order::Confirm, Order::Revert] {
             assert_eq!(order.to_string().parse(), Ok(order));
         }
-        for wrong in ["", "enforce", "enforce soon", "confirm 3", "observe"] {
+        let week = Order::Enforce(LONGEST_TRIAL);
+        assert_eq!(week.to_string().parse(), Ok(week));
+        let beyond = format!("enforce {}", LONGEST_TRIAL.as_millis() + 1);
+        // an instant so far away that no clock has it
+        let never = format!("enforce {}", u64::MAX);
+        let wrong = ["", "enforce", "enforce soon", "enforce -1", "confirm 3", "observe"];
+        for wrong in wrong.into_iter().chain([&*beyond, &never]) {
             assert!(wrong.parse::<Order>().is_err(), "{wrong}");
         }
     }
