@@ -104,7 +104,7 @@ fn run(link: &mut Link) -> u64 {
         while link.port.next_event() <= now {
             if let Some((packet, ())) = link.port.deliver(link.port.next_event()) {
                 let packet = *packet;
-                let lost = link.losses.as_mut().is_some_and(|losses| losses.lose(&packet));
+                let lost = link.losses.as_mut().is_some_and(|losses| losses.lose(&packet, now));
                 delivered += u64::from(!lost);
             }
         }

@@ -313,6 +313,23 @@ to = '2Mbit'
     }
 }
 
+#[test]
+fn a_variant_sets_each_key_once_and_holds_no_variants() {
+    for (variant, wanted) in [
+        ("[variant.a]\nduration = \"70s\"\n\"duration\" = \"80s\"", "duplicate key"),
+        (
+            "[variant.a]\n\"traffic.web.patience\" = \"3s\"\ntraffic.web.patience = \"4s\"",
+            "`traffic.web.patience` is set twice in the variant a",
+        ),
+        ("[variant.a.variant.b]\nduration = \"70s\"", "a variant holds no variant"),
+        ("[variant.a.sweep]\nseeds = 3", "a variant holds no sweep"),
+    ] {
+        let text = format!("{BASE}\n{variant}\n");
+        let said = variants(Source { name: "t.toml", text: &text }, &[]).unwrap_err().to_string();
+        assert!(said.contains(wanted) && said.contains("t.toml:"), "{said}");
+    }
+}
+
 /// What is put in place of what, and what the message must hold.
 const MISTAKES: &[(&str, &str, &[&str])] = &[
     ("warmup  ", "warmpu  ", &["test.toml:4:1", "`warmpu`", "did you mean `warmup`", "duration"]),

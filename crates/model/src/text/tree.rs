@@ -278,10 +278,12 @@ impl Tree {
 
     /// Calls `look` with the document changed by each variant.
     pub fn varied(&self, look: impl Fn(Node) -> Result<(), Problem>) -> Result<(), Problem> {
-        for (_, leaves) in self.changes() {
+        for (name, leaves) in self.changes() {
             let mut root = self.root.clone();
-            for (key, node) in leaves {
-                setting::put(&mut root, &key, &node.place, node.clone())?;
+            for (number, (key, node)) in leaves.iter().enumerate() {
+                let again = leaves.iter().take(number).any(|(before, _)| before == key);
+                one_of_a_variant(&name, key, again, node)?;
+                setting::put(&mut root, key, &node.place, (*node).clone())?;
             }
             look(root)?;
         }
@@ -361,6 +363,23 @@ impl Tree {
             }
             _ => written.to_owned(),
         }
+    }
+}
+
+/// A variant sets each key once, and holds neither variants nor a sweep.
+fn one_of_a_variant(name: &str, key: &str, again: bool, node: &Node) -> Result<(), Problem> {
+    let refused = |what: String, help: &str| {
+        Err(Problem { what, help: help.to_owned(), place: Some(node.place.clone()) })
+    };
+    if again {
+        return refused(format!("`{key}` is set twice in the variant {name}"), "leave one out");
+    }
+    match key.split('.').next() {
+        Some(part @ ("variant" | "sweep")) => refused(
+            format!("`{key}`: a variant holds no {part}"),
+            "write it beside the variants, as a table of its own",
+        ),
+        _ => Ok(()),
     }
 }
 
