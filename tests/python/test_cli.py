@@ -36,7 +36,7 @@ CANNOT_BE_USED = [
     (["compare", "small.toml", "--gate", "python:mine"], 2, "mine"),
     (["compare", "small.toml", "--gate", "none", "--seeds", "9" * 20], 2, "seeds are more than"),
     (["run", "small.toml", "--seed", "18446744073709551616"], 2, "18446744073709551615"),
-    (["schema", "--keys", "queu"], 2, "There are queue"),
+    (["schema", "--keys", "queu"], 2, "Near it are queue"),
 ]
 
 

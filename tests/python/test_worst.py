@@ -13,13 +13,14 @@ from typer.testing import CliRunner
 from tidegate.certify.conditions import suite
 from tidegate.cli import app
 
-WORST = Path(__file__).parents[2] / "scenarios" / "worst"
+ROOT = Path(__file__).parents[2]
+WORST = ROOT / "python" / "tidegate" / "attack" / "worst"
 SUITES = sorted(WORST.glob("*.toml"))
 
 
 def test_each_law_that_the_page_names_has_a_suite() -> None:
-    page = (WORST.parents[1] / "docs" / "attack.md").read_text(encoding="utf-8")
-    named = set(re.findall(r"\(\.\./scenarios/worst/([\w-]+\.toml)\)", page))
+    page = (ROOT / "docs" / "attack.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"\(\.\./python/tidegate/attack/worst/([\w-]+\.toml)\)", page))
     assert named == {path.name for path in SUITES}
     assert {"tide-served.toml", "close-probe-served.toml", "gss-ga-served.toml"} <= named
 
