@@ -119,9 +119,9 @@ impl Losses {
         let share = if data { self.shares.data } else { self.shares.ack };
         let alone = share > 0.0 && self.draw.uniform() < share;
         let over = self.over.as_mut();
-        let now = over.is_some_and(|(share, draw)| draw.uniform() < share.value(now));
+        let besides = over.is_some_and(|(share, draw)| draw.uniform() < share.value(now));
         // the chain takes a step at every packet
-        self.bursts.as_mut().is_some_and(Bursts::lose) || alone || now
+        self.bursts.as_mut().is_some_and(Bursts::lose) || alone || besides
     }
 }
 

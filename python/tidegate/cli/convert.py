@@ -24,23 +24,16 @@ def convert(file: File, rate: Rate = None, delay: Delay = None, out: Out = None)
     """
     import shlex
 
-    from tidegate import _native
     from tidegate.errors import UsageError
     from tidegate.results.store import display, write_whole
-    from tidegate.scenario import made
+    from tidegate.scenario import made, quantities
     from tidegate.scenario.made.graph import Given
     from tidegate.show.hints import program
 
-    for option, value, parsed in (
-        ("--rate", rate, _native.rate_bps),
-        ("--delay", delay, _native.time_s),
-    ):
-        try:
-            if value is not None:
-                parsed(value)
-        except ValueError as error:
-            what, remedy = error.args
-            raise UsageError(f"Could not understand {option} {value}: {what}.", remedy) from None
+    if rate is not None:
+        quantities.rate_bps("--rate", rate)
+    if delay is not None:
+        quantities.time_s("--delay", delay)
     found = made.of_file(file, Given(rate, delay))
     folder = out or Path(file.stem)
     for name in found.files:
