@@ -108,7 +108,8 @@ impl<C: Control + Payloads> Sender<C> {
         let new = snd.nxt == snd.max || ctx.class.tcp.loss_rule == LossRule::OneWay;
         if snd.dup_acks < 3 && fits && new && self.may_send(address, ctx) {
             self.snd.extra += 1;
-            self.transmit_next(address, ctx);
+            self.snd.nxt += 1;
+            self.transmit(self.snd.nxt - 1, address, ctx);
         }
     }
 
@@ -199,6 +200,7 @@ impl<C: Control + Payloads> Sender<C> {
     }
 
     /// Notes when a segment is sent.
+    #[inline(never)]
     fn record(&mut self, seq: u32, again: bool, ctx: &Ctx<'_>) {
         let replaces = self.snd.outstanding.send(seq, ctx.net.now);
         if self.control.hears_packets() {
