@@ -45,8 +45,14 @@ impl<C: Control + Payloads> Sender<C> {
         } else if self.snd.outstanding.learns_nothing(packet) {
             self.take_steps(Kind::Bare, packet, address, ctx);
         } else {
-            self.take_steps(Kind::Kept, packet, address, ctx);
+            self.acknowledged_kept(packet, address, ctx);
         }
+    }
+
+    /// The same where blocks are kept.
+    #[inline(never)]
+    fn acknowledged_kept(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
+        self.take_steps(Kind::Kept, packet, address, ctx);
     }
 
     /// The steps at an acknowledgement. They stand here, and here alone, whatever notices losses.
