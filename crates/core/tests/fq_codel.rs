@@ -160,6 +160,29 @@ fn a_full_buffer_costs_the_longest_queue_half() {
     }
 }
 
+/// Of queues with as many bytes the first by its hash loses, as in Linux (`fq_codel_drop`), in
+/// whatever order they came; the arrival counts in its own. Flows 2 to 6 have two packets each, and
+/// a packet of flow 7 finds the buffer full.
+#[test]
+fn of_equals_the_first_queue_loses() {
+    let hash = |flow: u32| packet(flow, 0, 1000).flow_hash(0) % 1024;
+    let first = (2..7).min_by_key(|&flow| hash(flow));
+    for order in [[2, 3, 4, 5, 6], [6, 5, 4, 3, 2], [4, 6, 2, 5, 3]] {
+        let mut port = port(QueueLaw::FqCodel(turns(1000)), 10);
+        port.arrive(&packet(1, 0, 1000), 0, Time::ZERO); // in transmission
+        for flow in order {
+            for seq in 0..2 {
+                port.arrive(&packet(flow, seq, 1000), 0, Time::ZERO);
+            }
+        }
+        assert_eq!(port.arrive(&packet(7, 0, 1000), 0, Time::ZERO), Outcome::Taken);
+        let left = delivered(&mut port, Time::from_secs(1));
+        let count = |flow| left.iter().filter(|each| each.0 == flow).count();
+        let lost: Vec<u32> = (2..7).filter(|&flow| count(flow) < 2).collect();
+        assert_eq!(lost, Vec::from_iter(first), "{order:?}");
+    }
+}
+
 /// Every queue has a CoDel of its own: a flow that stands loses, one that does not stand does not.
 #[test]
 fn only_the_flow_that_stands_loses() {

@@ -12,6 +12,7 @@ pub mod drop_tail;
 pub mod dualpi2;
 pub mod fq_codel;
 pub mod fq_pie;
+mod longest;
 pub mod own;
 pub mod pie;
 pub mod pushout;

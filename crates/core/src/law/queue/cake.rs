@@ -48,18 +48,17 @@ use crate::law::{Draw, Reason, Verdict};
 use crate::packet::{Flags, Packet};
 use crate::units::{Rate, Size, Time};
 
+use super::longest::Longest;
 use super::{ArrivalContext, Discipline, Handle, Links, Next, Slot, Waiting};
 
 pub mod cobalt;
 mod hosts;
-mod longest;
 pub mod rotation;
 pub mod sets;
 pub mod shaper;
 
 use cobalt::{Fate, Params};
 pub use hosts::Isolation;
-use longest::Longest;
 use rotation::Rotation;
 use shaper::{Framing, Shaper, Wire};
 

@@ -12,7 +12,7 @@
 //! 1. A hash of its flow selects the queue.
 //! 2. A queue that is on no list is appended to the list of new queues, with a quantum of credits.
 //! 3. If the buffer is full, the queue with the most bytes drops half of its packets, at most
-//!    `drop_batch`, from its head.
+//!    `drop_batch`, from its head; of several the first by its hash, as in Linux (`fq_codel_drop`).
 //!
 //! At each transmission (4.2):
 //! 1. The first of the new queues is examined or, if there is none, the first of the old queues.
@@ -45,6 +45,7 @@ use crate::packet::{Flags, Packet};
 use crate::units::{Size, Time};
 
 use super::codel::{self, Control, Fate, Head};
+use super::longest::Longest;
 use super::{ArrivalContext, Chain, Discipline, Handle, Links, Next, Slot, Sum, Waiting};
 
 crate::settings! {
@@ -111,6 +112,8 @@ pub struct FqCodel {
     ce_threshold: Option<Time>,
     salt: u32,
     flows: Box<[Flow]>,
+    /// Of equals it finds the last; so queues are named from the end here.
+    longest: Longest,
     links: Links,
     new: VecDeque<u32>,
     old: VecDeque<u32>,
@@ -127,6 +130,7 @@ impl FqCodel {
             ce_threshold: config.ce_threshold,
             salt: config.salt,
             flows: vec![Flow::default(); config.flows as usize].into(),
+            longest: Longest::default(),
             links: Links::default(),
             new: VecDeque::new(),
             old: VecDeque::new(),
@@ -140,16 +144,18 @@ impl FqCodel {
     }
 
     /// The queue with the most bytes, the arrival included.
-    fn longest(&self, arrival: &Packet) -> Option<u32> {
+    fn longest(&mut self, arrival: &Packet) -> Option<u32> {
+        let flows = &self.flows;
+        let last = flows.len() - 1;
+        let found = last - self.longest.find(flows.len(), |queue| flows[last - queue].bytes);
         let own = self.queue(arrival);
-        let bytes = |queue: u32| {
-            let more = if queue == own { u64::from(arrival.size) } else { 0 };
-            self.flows[queue as usize].bytes + more
-        };
-        let waiting = |queue: &u32| !self.flows[*queue as usize].packets.is_empty();
-        let queues = self.new.iter().chain(&self.old).copied().filter(waiting);
-        // a tie is decided by the order of the lists
-        queues.rev().max_by_key(|queue| bytes(*queue))
+        let most = flows[found].bytes;
+        let of_own = flows[own as usize].bytes;
+        let grown = of_own + u64::from(arrival.size);
+        if of_own > 0 && (grown > most || grown == most && (own as usize) < found) {
+            return Some(own);
+        }
+        (most > 0).then_some(found as u32)
     }
 
     /// Takes a packet out of its queue.
@@ -216,9 +222,11 @@ impl Discipline for FqCodel {
     fn taken(&mut self, handle: Handle, waiting: &mut Waiting) {
         let Some(packet) = waiting.get(handle) else { return };
         let queue = self.queue(packet);
+        let last = self.flows.len() - 1;
         let flow = &mut self.flows[queue as usize];
         flow.packets.push(handle, &mut self.links);
         flow.bytes += u64::from(packet.size);
+        self.longest.grew(last - queue as usize, flow.bytes);
         flow.control.came(packet.size);
         if flow.place == Place::None {
             flow.place = Place::New;
