@@ -1,6 +1,6 @@
 //! Routes: where each packet goes, and that it gets there.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use tidegate_core::units::Time;
 
@@ -24,12 +24,14 @@ pub(super) fn apply(
         check.require(docs.is_empty(), &["route"], what, "leave it out, or spell the links out");
         return;
     };
-    let mut places = Vec::new();
+    let (mut places, mut replacing) = (Vec::new(), Vec::new());
+    let names = Names::of(network);
     for (place, doc) in docs.iter().enumerate() {
-        let routes = resolve(check, place, doc, network);
+        let routes = resolve(check, place, doc, &names);
         places.resize(places.len() + routes.len(), place);
-        network.routes.extend(routes);
+        replacing.extend(routes);
     }
+    network.routes = replacing;
     if !check.problems.is_empty() {
         return;
     }
@@ -39,31 +41,51 @@ pub(super) fn apply(
     }
 }
 
+/// The nodes, and the ports that leave them, by their names: looked up once for all entries.
+struct Names<'a> {
+    network: &'a Network,
+    nodes: HashMap<&'a str, u16>,
+    /// A link's name stands for the direction that leaves the node.
+    ports: HashMap<(u16, &'a str), u32>,
+}
+
+impl<'a> Names<'a> {
+    fn of(network: &'a Network) -> Names<'a> {
+        let nodes = network.nodes.iter().map(String::as_str).zip(0..).collect();
+        let mut ports = HashMap::new();
+        for (number, port) in (0..).zip(&network.ports) {
+            let link = port.name.strip_suffix(".reverse");
+            for name in [Some(port.name.as_str()), link].into_iter().flatten() {
+                ports.entry((port.from, name)).or_insert(number);
+            }
+        }
+        Names { network, nodes, ports }
+    }
+
+    /// The names of the ports that leave a node.
+    fn leaving(&self, node: u16) -> Vec<&'a str> {
+        let leaving = self.network.ports.iter().filter(|port| port.from == node);
+        leaving.map(|port| port.name.as_str()).collect()
+    }
+}
+
 /// The routes of one entry, one for each destination.
-fn resolve(check: &mut Check<'_>, place: usize, doc: &RouteDoc, network: &Network) -> Vec<Route> {
+fn resolve(check: &mut Check<'_>, place: usize, doc: &RouteDoc, names: &Names<'_>) -> Vec<Route> {
     let index = place.to_string();
     let path = |key| ["route", index.as_str(), key];
     let mut node = |key, name: &str| {
-        let number = network.nodes.iter().position(|node| node == name);
+        let number = names.nodes.get(name).copied();
         if number.is_none() {
-            check.unknown(&path(key), name, &network.nodes, "nodes");
+            check.unknown(&path(key), name, &names.network.nodes, "nodes");
         }
-        number.map(|number| number as u16)
+        number
     };
     let at = node("at", &doc.at);
     let to: Vec<u16> = doc.to.0.iter().filter_map(|name| node("to", name)).collect();
     let Some(at) = at else { return Vec::new() };
-    // a link's name stands for the direction that leaves the node
-    let leaving: Vec<(u32, &str)> = (0..)
-        .zip(&network.ports)
-        .filter(|(_, port)| port.from == at)
-        .map(|(number, port)| (number, port.name.as_str()))
-        .collect();
-    let meant = |name: &str| name == doc.via || name.strip_suffix(".reverse") == Some(&doc.via);
-    let Some(&(port, _)) = leaving.iter().find(|(_, name)| meant(name)) else {
-        let names: Vec<&str> = leaving.iter().map(|&(_, name)| name).collect();
+    let Some(&port) = names.ports.get(&(at, doc.via.as_str())) else {
         let what = format!("no port `{}` leaves `{}`", doc.via, doc.at);
-        check.refuse(&path("via"), what, spelling(&doc.via, &names, "ports"));
+        check.refuse(&path("via"), what, spelling(&doc.via, &names.leaving(at), "ports"));
         return Vec::new();
     };
     let what = "a packet that has arrived goes nowhere";
