@@ -40,7 +40,8 @@ pub(super) struct Request {
 /// An answer on its way.
 #[derive(Clone, Copy, Debug)]
 struct Coming {
-    number: u32,
+    /// The newest request of this answer and of those before it that are on their way.
+    newest: u32,
     tag: u32,
     /// Its first segment, and the one behind its last.
     first: u32,
@@ -163,8 +164,8 @@ impl Exchange {
 
     /// The newest request whose answer has begun with this segment or before.
     pub(super) fn begun_by(&self, segment: u32) -> u32 {
-        let begun = self.coming.iter().filter(|answer| answer.first <= segment);
-        begun.map(|answer| answer.number).max().unwrap_or(0)
+        let begun = self.coming.partition_point(|answer| answer.first <= segment);
+        begun.checked_sub(1).map_or(0, |last| self.coming[last].newest)
     }
 
     /// Whether a packet with requests up to `last`, so many, says something new, in order.
@@ -204,7 +205,8 @@ impl Exchange {
         let (_, number, request) = self.making.pop_front()?;
         if let Answer::Data(part) = request.answer {
             let (tag, end) = (request.tag, first + part.segments);
-            self.coming.push_back(Coming { number, tag, first, end, begun: false });
+            let newest = self.coming.back().map_or(number, |answer| answer.newest.max(number));
+            self.coming.push_back(Coming { newest, tag, first, end, begun: false });
         }
         Some(request.answer)
     }
@@ -225,5 +227,30 @@ impl Exchange {
     /// When its event is due.
     pub(super) fn deadline(&self) -> Time {
         self.resend.min(self.due())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// By hand: the server has the third of four answers ready first, then the others in turn, of
+    /// two segments each. What begins with segment 2 is the answer to the first request, and the
+    /// third is the newest that has begun.
+    #[test]
+    fn the_newest_request_with_an_answer_is_known_at_any_segment() {
+        let mut exchange = Exchange::new(0, 0, false);
+        for (number, server) in [(1, 2), (2, 3), (3, 1), (4, 4)] {
+            let answer = Answer::Data(Part { segments: 2, lacking: 0, last: false });
+            exchange.ask(Request { answer, server: Time::from_ms(server), tag: number });
+        }
+        exchange.get(4, Time::ZERO);
+        for first in [0, 2, 4, 6] {
+            exchange.ready(Time::from_ms(10), first);
+        }
+        let begun: Vec<u32> = (0..8).map(|segment| exchange.begun_by(segment)).collect();
+        assert_eq!(begun, [3, 3, 3, 3, 3, 3, 4, 4]);
+        while exchange.arrived(6).is_some() {}
+        assert_eq!((exchange.begun_by(5), exchange.begun_by(6)), (0, 4));
     }
 }
