@@ -14,8 +14,14 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parents[2] / "docs" / "lessons"
 RUNS = FOLDER / "live.toml"
+OF_A_LINK = ("first", "second", "seed", "pace")
 SERVERS = 8
 """How many servers the scenario of a notebook is filled in with, where it is a pattern."""
+
+PREDICT = (
+    "Say what you expect before you press a run. What it shows is in the pictures and in the table"
+    " below them; the answer is folded under it."
+)
 
 
 def live() -> dict[str, Any]:
@@ -51,7 +57,7 @@ def experiments(name: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the runs of a lesson: what to look at, and the experiment as a link holds it."""
     text = scenario(name)
     for run in live()[name]["run"]:
-        yield run["words"], {"text": text, **{key: run[key] for key in run if key != "words"}}
+        yield run["words"], {"text": text, **{key: run[key] for key in run if key in OF_A_LINK}}
 
 
 def page(name: str) -> str:
@@ -59,7 +65,7 @@ def page(name: str) -> str:
     question, *_, ending = texts(name)
     seen = ending.split("## What to try")[0].strip()
     seen = _replaced(seen, live()[name].get("seen", []))
-    parts = [question, "## Run it", *_runs(name), seen, "## More"]
+    parts = [question, "## Run it", PREDICT, *_runs(name), seen, "## More"]
     parts.append(
         f"[The notebook]({name}.ipynb) has the same lesson in Python, with a picture of all of its"
         " runs and what else to try. The scenario can be changed here too: open it above the"
@@ -77,9 +83,13 @@ def _replaced(text: str, pairs: list[list[str]]) -> str:
 
 
 def _runs(name: str) -> Iterator[str]:
+    answers = [run["answer"] for run in live()[name]["run"]]
     for number, (words, experiment) in enumerate(experiments(name), 1):
         yield f"**{number}.** {words}"
         yield f"```{{run-here}} Run {number}\n{json.dumps(experiment, ensure_ascii=False)}\n```"
+        yield f"<details><summary>Answer {number}</summary>"
+        yield answers[number - 1]
+        yield "</details>"
 
 
 def pages() -> dict[str, tuple[str, Callable[[], str]]]:

@@ -183,6 +183,12 @@ def run_here(page: str, experiment: dict[str, Any], words: str) -> nodes.raw:
     return nodes.raw("", f'<p class="run-here">{link}</p>', format="html")
 
 
+def keep_in(_: Sphinx, __: str, ___: str, context: dict[str, Any], ____: object) -> None:
+    """Forbid a page to send anything anywhere."""
+    policy = f'<meta http-equiv="Content-Security-Policy" content="{play.POLICY}">'
+    context["metatags"] = policy + context.get("metatags", "")
+
+
 def is_scenario(text: str) -> bool:
     """Tell whether a block of a page is a whole scenario that a page can run."""
     whole = re.search(r"^duration *=", text, re.MULTILINE) and "[topology" in text
@@ -195,4 +201,5 @@ def setup(app: Sphinx) -> None:
     app.connect("source-read", lead_to_made)
     app.add_directive("run-here", RunHere)
     app.connect("doctree-read", offer_runs)
+    app.connect("html-page-context", keep_in)
     app.connect("doctree-read", lead_out, priority=400)

@@ -14,13 +14,29 @@ from typing import Any
 from tidegate import _native
 from tidegate.errors import TidegateError
 from tidegate.scenario import document
+from tidegate.show.page.sheet import library
 from tools import wasm
-from tools.website import gallery
+from tools.website import gallery, report_pictures
 
 HERE = Path(__file__).parent / "play"
-SCRIPTS = ("editor", "completion", "settings", "summary", "pictures", "link", "engine", "lab")
+SCRIPTS = (
+    "editor",
+    "completion",
+    "settings",
+    "summary",
+    "pictures",
+    "link",
+    "engine",
+    "report",
+    "lab",
+)
 """What a page loads to have a laboratory, in this order, after its data."""
 STYLES = ("lab.css", "page.css")
+POLICY = (
+    "default-src 'self' file: blob: data: 'unsafe-inline' 'unsafe-eval'; connect-src 'none';"
+    " form-action 'self' file:"
+)
+"""What a browser lets pages of the site do: nothing that they hold or are handed leaves them."""
 MEMORY_BYTES = 1 << 30
 """The most memory of a run in a page: crates/web/build.rs."""
 
@@ -88,6 +104,7 @@ def data(root: Path, module: Path) -> str:
         "module": base64.b64encode(wasm.packed(module)).decode(),
         "worker": worker,
         "schema": json.loads(_native.schema()),
+        "report": report_pictures.data(),
         "files": {name: base64.b64encode(content).decode() for name, content in files.items()},
         "gallery": [
             {
@@ -109,10 +126,12 @@ def write(root: Path, module: Path, site: Path) -> None:
     static.mkdir(parents=True, exist_ok=True)
     page.mkdir(exist_ok=True)
     (static / "data.js").write_text(data(root, module), encoding="utf-8")
+    (static / "vega.js").write_text(library(), encoding="utf-8")
     for name in (*(f"{script}.js" for script in SCRIPTS), "play.js", *STYLES):
         shutil.copyfile(HERE / name, static / name)
     scripts = "\n".join(
         f'<script src="../_static/play/{name}.js"></script>' for name in ("data", *SCRIPTS, "play")
     )
     frame = (HERE / "index.html").read_text(encoding="utf-8")
-    (page / "index.html").write_text(frame.replace("SCRIPTS", scripts), encoding="utf-8")
+    frame = frame.replace("SCRIPTS", scripts).replace("POLICY", POLICY)
+    (page / "index.html").write_text(frame, encoding="utf-8")

@@ -38,7 +38,7 @@
       this.status.setAttribute("role", "status");
       this.speed = element("p", { className: "lab-help" });
       this.problems = element("div", { className: "lab-problems" });
-      this.files = element("input", { type: "file", multiple: true, onchange: () => this.#files() });
+      this.files = element("input", { type: "file", multiple: true, onchange: () => this.#files(this.files.files) });
       const files = labelled("Files that the scenario names (they stay on this machine)", this.files);
       const chosen = () => { this.absent = []; this.#soon(); };
       this.first = element("select", { onchange: chosen });
@@ -71,6 +71,17 @@
       place.classList.add("lab");
       if (plain) place.classList.add("lab-plain");
       place.replaceChildren(left, right);
+      this.#drops(plain ? place : document);
+    }
+
+    // Files may be dropped as well as chosen; a browser would leave the page for one.
+    #drops(place) {
+      place.addEventListener("dragover", (event) => { if (event.dataTransfer.types.includes("Files")) event.preventDefault(); });
+      place.addEventListener("drop", (event) => {
+        if (!event.dataTransfer.files.length) return;
+        event.preventDefault();
+        this.#files(event.dataTransfer.files);
+      });
     }
 
     // Shows an experiment: its text and what is changed of it.
@@ -85,8 +96,15 @@
       this.runs = [];
       this.hashes = this.summaries = null;
       this.#show();
-      this.table.replaceChildren();
+      this.#clear();
       await this.#check();
+    }
+
+    // Takes away what the last run has left.
+    #clear() {
+      this.reportOpen = this.report ? this.report.place.open : false;
+      this.report?.end();
+      this.table.replaceChildren();
     }
 
     // The experiment as a link has it: only what differs from the text.
@@ -122,11 +140,9 @@
         this.checked = check;
         this.#knobs(tidegate.sliders(check.written));
         await this.#controls(check);
-        check = await ask([...this.#sliding(), ...this.#chosen(this.first).settings]);
-        if (!check.error && this.second.value !== "-") {
-          const beside = await ask([...this.#sliding(), ...this.#chosen(this.second).settings]);
-          if (beside.error || beside.memory_bytes > check.memory_bytes) check = beside;
-        }
+        // each control has a scenario of its own: a variant may change anything, the duration too
+        this.checks = await Promise.all(this.#menus().map((menu) => ask([...this.#sliding(), ...this.#chosen(menu).settings])));
+        check = this.checks.find((each) => each.error) || this.checks.reduce((one, other) => other.memory_bytes > one.memory_bytes ? other : one);
       }
       this.#told(check);
       this.#remember();
@@ -223,6 +239,8 @@
 
     #chosen(menu) { return (this.controls || []).find(({ id }) => id === menu.value) || { label: "", settings: [] }; }
 
+    #menus() { return [this.first, ...(this.second.value === "-" ? [] : [this.second])]; }
+
     #remember() {
       if (this.remembers) this.remembers(this.experiment());
     }
@@ -235,10 +253,10 @@
       this.command.textContent = commands.join("\n");
     }
 
-    async #files() {
+    async #files(list) {
       const named = /"([^"]+)"/g;
       const names = [...this.editor.text.matchAll(named)].map((found) => found[1]);
-      for (const file of this.files.files) {
+      for (const file of list) {
         const content = new Uint8Array(await file.arrayBuffer());
         const called = names.filter((name) => name === file.name || name.endsWith(`/${file.name}`));
         for (const name of new Set([file.name, ...called])) {
@@ -264,16 +282,17 @@
       this.#going(true);
       await this.#check();
       if (!this.runnable || before !== this.runs) { this.#going(false); return; }
-      const menus = [this.first, ...(this.second.value === "-" ? [] : [this.second])];
+      const menus = this.#menus();
       const pace = Number(this.pace.value) || null;
       const begun = performance.now();
-      this.duration = this.checked.duration_s;
-      this.ports = this.checked.ports.map((port) => port.name);
-      this.shown = this.ports.indexOf(this.port.value);
-      const runs = this.runs = menus.map((menu) => ({ label: this.#chosen(menu).label, seen: [], now: 0, spent: 0, memory: 0 }));
+      const runs = this.runs = menus.map((menu, number) => {
+        const { duration_s: duration, warmup_s: warmup, ports } = this.checks[number];
+        const port = ports.findIndex(({ name }) => name === this.port.value);
+        return { label: this.#chosen(menu).label, duration, warmup, port, seen: [], now: 0, spent: 0, memory: 0 };
+      });
       this.hashes = this.summaries = null;
-      const within = { warmup_s: this.checked.warmup_s, port: this.port.value };
-      this.table.replaceChildren();
+      const port = this.port.value;
+      this.#clear();
       this.#say("The simulation runs.");
       const ended = await Promise.all(menus.map((menu, number) => {
         const engine = number ? this.#other() : this.engines[0];
@@ -284,7 +303,7 @@
       // another scenario may have been opened meanwhile
       if (runs !== this.runs) return;
       this.took = performance.now() - begun;
-      await this.#ended(ended, runs, within);
+      await this.#ended(ended, runs, port);
     }
 
     #seen(runs, number, { seen, now, spent, memory }) {
@@ -299,17 +318,17 @@
 
     #show() {
       const runs = this.runs || [];
-      const lines = tidegate.linesOf(runs, this.shown);
-      for (const [name, picture] of Object.entries(this.pictures)) picture.show(lines[name], this.duration || 1);
-      this.progress.value = runs.length ? Math.min(...runs.map((run) => run.now)) / this.duration : 0;
+      const lines = tidegate.linesOf(runs), end = Math.max(...runs.map((run) => run.duration));
+      for (const [name, picture] of Object.entries(this.pictures)) picture.show(lines[name], runs.length ? end : 1);
+      this.progress.value = runs.length ? Math.min(...runs.map((run) => run.now / run.duration)) : 0;
       this.key.replaceChildren(...runs.map(({ label }, number) => element("span", {}, element("i", { className: number ? "b" : "a" }), label)));
       const slow = runs.find((run) => run.now > 0 && run.spent > 1000);
-      const left = slow && (this.duration - slow.now) * slow.spent / slow.now / 1000;
+      const left = slow && (slow.duration - slow.now) * slow.spent / slow.now / 1000;
       this.speed.textContent = left > 5 && !this.stop.disabled
         ? `About ${left > 90 ? `${Math.round(left / 60)} minutes` : `${Math.round(left)} s`} more. A machine is faster: see the command below.` : "";
     }
 
-    async #ended(ended, runs, within) {
+    async #ended(ended, runs, port) {
       this.#show();
       for (const picture of Object.values(this.pictures)) picture.describe();
       const refused = ended.find((each) => each.refused);
@@ -323,17 +342,17 @@
       const speeds = ended.map(({ result, spent }) => `${Math.round(result.now_s / Math.max(spent / 1000, 1e-3)).toLocaleString("en")} times real time`);
       this.#say(`${stopped ? "Stopped" : "Done"} at ${Number(Math.min(...ended.map((each) => each.result.now_s)).toPrecision(6))} s, ${speeds.join(" and ")}.`);
       this.hashes = ended.map(({ result }) => result.result_hash);
-      await this.#tables(ended, runs, within);
+      await this.#tables(ended, runs, port);
     }
 
-    async #tables(ended, runs, { warmup_s, port }) {
+    async #tables(ended, runs, port) {
       const summaries = await Promise.all(ended.map(async ({ result }, number) => {
         const tables = {};
         for (const name of tidegate.SUMMARISED) {
           tables[name] = await this.engines[number].ask({ do: "table", name });
           if (tables[name].error) return tables[name];
         }
-        return tidegate.summary(tables, [warmup_s, result.now_s], port);
+        return tidegate.summary(tables, [runs[number].warmup, result.now_s], port);
       }));
       if (runs !== this.runs) return;
       const without = summaries.find((each) => each.error);
@@ -345,6 +364,10 @@
       const hash = element("tr", {}, element("td", {}), element("th", { scope: "row", textContent: "result_hash" }), ...this.hashes.map((each) => element("td", { textContent: each.slice(0, 10), title: each })));
       const table = element("table", {}, element("thead", {}, head), element("tbody", {}, ...rows, hash));
       this.table.replaceChildren(element("div", { className: "lab-wide", tabIndex: 0, role: "region", ariaLabel: "Results" }, table), ...ended.map(({ result }, number) => this.#saves(result, number)));
+      const told = ended.map(({ result }, number) => ({ label: runs[number].label, warmup: runs[number].warmup, duration: result.now_s }));
+      this.report = new tidegate.Report((number, request) => this.engines[number].ask(request), told);
+      this.table.append(this.report.place);
+      this.report.place.open = this.reportOpen;
     }
 
     // The tables of a run, to save.
@@ -366,7 +389,9 @@
     }
 
     async #copy() {
-      const link = `${tidegate.playPage || location.href.split("#")[0]}#${await tidegate.toFragment(this.experiment())}`;
+      const fragment = await tidegate.toFragment(this.experiment());
+      if (!fragment) { this.#say("The scenario is too large for a link: send its text."); return; }
+      const link = `${tidegate.playPage || location.href.split("#")[0]}#${fragment}`;
       try {
         await navigator.clipboard.writeText(link);
         this.#say("The link is copied: it holds the whole experiment, but for files of your own.");

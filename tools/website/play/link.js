@@ -3,9 +3,23 @@
 (() => {
   const tidegate = window.tidegate = window.tidegate || {};
   const VERSION = "1";
+  // The largest experiment of a link: a short link may unpack to more than a page has room for.
+  const MOST_BYTES = 4e6;
 
-  const through = async (bytes, stream) =>
-    new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(stream)).arrayBuffer());
+  const through = async (bytes, stream) => {
+    const reader = new Blob([bytes]).stream().pipeThrough(stream).getReader();
+    const parts = [];
+    let count = 0;
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      parts.push(part.value);
+      count += part.value.length;
+      if (count > MOST_BYTES) {
+        await reader.cancel();
+        throw new Error("it is too large for a link");
+      }
+    }
+    return new Uint8Array(await new Blob(parts).arrayBuffer());
+  };
   const letters = (bytes) => {
     let text = "";
     for (const byte of bytes) text += String.fromCharCode(byte);
@@ -22,8 +36,10 @@
       && typeof steps === "object" && steps !== null && Object.values(steps).every(Number.isFinite);
   };
 
+  // null: the experiment is too large for a link.
   tidegate.toFragment = async (experiment) => {
     const bytes = new TextEncoder().encode(JSON.stringify(experiment));
+    if (bytes.length > MOST_BYTES) return null;
     return VERSION + letters(await through(bytes, new CompressionStream("deflate-raw")));
   };
 

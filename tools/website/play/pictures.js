@@ -99,15 +99,17 @@
   // Colours are those of the page: where it turns dark or light, pictures are drawn anew.
   const all = new Set();
   const again = () => { for (const picture of all) picture.draw(); };
+  // For what is drawn besides; it returns what ends that.
+  tidegate.whenColoursChange = (drawn) => { all.add(drawn); return () => all.delete(drawn); };
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
   new MutationObserver(again).observe(document.body, { attributes: true, attributeFilter: ["data-theme"] });
 
   tidegate.Picture = Picture;
 
-  // The lines of each picture from what was seen of the runs, `port` among the ports of the scenario.
-  tidegate.linesOf = (runs, port) => {
+  // The lines of each picture from what was seen of the runs; `port`: its place among the ports of a run.
+  tidegate.linesOf = (runs) => {
     const all = { queue: [], rate: [], completed: [], windows: [] };
-    runs.forEach(({ label, seen }, number) => {
+    runs.forEach(({ label, seen, port }, number) => {
       const line = (points, more = {}) => ({ name: label, colour: number ? "--lab-b" : "--lab-a", dashed: number > 0, points, ...more });
       const at = (glance) => glance.ports.find((each) => each.port === port);
       all.queue.push(line(seen.filter(at).map((glance) => [glance.now_s, at(glance).queue_packets])));

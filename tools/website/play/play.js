@@ -23,7 +23,8 @@
     about(ofText(given.text));
     let known = location.hash;
     lab.remembers = async (experiment) => {
-      known = `#${await tidegate.toFragment(experiment)}`;
+      const fragment = await tidegate.toFragment(experiment);
+      known = fragment ? `#${fragment}` : location.pathname;
       history.replaceState(null, "", known);
       about(ofText(experiment.text));
     };

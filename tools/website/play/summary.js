@@ -11,6 +11,7 @@
     const low = Math.floor(place), high = Math.ceil(place);
     return sorted[low] + (sorted[high] - sorted[low]) * (place - low);
   };
+  tidegate.percentile = percentile;
   const share = (part, whole) => whole ? part / whole : null;
   const sum = (values) => values.reduce((total, each) => total + each, 0);
 

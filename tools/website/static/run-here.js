@@ -4,7 +4,7 @@
 (() => {
   const own = document.currentScript.src;
   const base = own.slice(0, own.lastIndexOf("/") + 1);
-  const SCRIPTS = ["data", "editor", "completion", "settings", "summary", "pictures", "link", "engine", "lab"];
+  const SCRIPTS = ["data", "editor", "completion", "settings", "summary", "pictures", "link", "engine", "report", "lab"];
   let loaded, placed = 0;
 
   const load = () => {

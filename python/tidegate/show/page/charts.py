@@ -160,6 +160,8 @@ def of(picture: Picture, needs: str) -> Chart:
     height, drawn = DRAWN[picture.mark](picture)
     transform += drawn.pop("transform", [])
     params += drawn.pop("params", [])
+    # for those who do not see it
+    drawn["description"] = picture.title
     found = spec(needs, height, title=TITLE, params=params, transform=transform, **drawn)
     return Chart(picture.title, picture.note, found, needs)
 
