@@ -111,8 +111,10 @@ def test_they_are_drawn_when_they_are_opened_and_anew_for_the_next_run(page):
     )
     assert len(page.value(inked)) == count
     assert min(page.value(inked)) > 20
-    names = "[...document.querySelectorAll('.lab-chart')].map((each) => each.ariaLabel)"
-    assert all(page.value(names))
+    names = "[...document.querySelectorAll('[role=graphics-document]')].map((e) => e.ariaLabel)"
+    assert page.value(names) == page.value(
+        "[...document.querySelectorAll('.lab-report figcaption')].map((each) => each.textContent)"
+    )
     page.value("tidegate.lab.start()")
     page.wait(drawn)
     assert page.value("document.querySelectorAll('.lab-report').length") == 1

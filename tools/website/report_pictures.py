@@ -43,6 +43,7 @@ size     = "100kB"
 [series]
 flows   = ["file:0"]
 classes = ["file"]
+every   = "10ms"
 """
 
 

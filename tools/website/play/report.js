@@ -10,7 +10,8 @@
   // The rows of a table of a run.
   const rowsOf = (table) => {
     const columns = Object.entries(table);
-    const count = columns.length ? (columns[0][1].at || columns[0][1]).length : 0;
+    if (!columns.length) return [];
+    const [[, first]] = columns, count = (first.words ? first.at : first).length;
     return Array.from({ length: count }, (_, row) =>
       Object.fromEntries(columns.map(([name, column]) => [name, column.words ? column.words[column.at[row]] : column[row]])));
   };
@@ -146,8 +147,8 @@
 
   // The class with most to show first.
   const byCompletions = (rows) => {
-    const total = new Map([...grouped(rows, (row) => row.class)].map(([name, mine]) => [name, sum(mine, "completed_per_s")]));
-    return [...rows].sort((one, other) => total.get(other.class) - total.get(one.class));
+    const every = [...grouped(rows, (row) => row.class).values()];
+    return every.sort((one, other) => sum(other, "completed_per_s") - sum(one, "completed_per_s")).flat();
   };
 
   // The table of each picture, by its key.
