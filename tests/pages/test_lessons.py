@@ -29,7 +29,8 @@ CLAIMS = {
         "runs['1 s'].udp['delay_p50_s'][0] > 30 * runs['1 BDP (40 ms)'].udp['delay_p50_s'][0]",
         "runs['1 s, FQ-CoDel'].udp['delay_p95_s'][0] < 0.03",
         "page_of(runs['1 s']) > 10 * page_of(runs['1 BDP (40 ms)'])",
-        "1.05 < upload_of(runs['1 s']) / upload_of(runs['1 BDP (40 ms)']) < 1.1",
+        "1.09 < upload_of(runs['1 s']) / upload_of(runs['1 BDP (40 ms)']) < 1.11",
+        "0.915 < runs['1 BDP (40 ms)'].summary['ports'][0]['utilisation'] < 0.925",
         "upload_of(runs['1 s, FQ-CoDel']) < upload_of(runs['1 BDP (40 ms)'])",
     },
     "fairness": {

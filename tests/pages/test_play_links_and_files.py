@@ -155,7 +155,7 @@ SENDS = """(async () => {
 
 
 @in_browser
-def test_a_page_can_send_nothing_anywhere(page):
+def test_a_page_can_send_nothing_anywhere(page, tmp_path):
     """Whatever a page has been handed stays in it: the browser refuses every way out."""
     said = []
     handler = type("Here", (Heard,), {"said": said})
@@ -167,7 +167,8 @@ def test_a_page_can_send_nothing_anywhere(page):
         assert said == []
         assert len(page.said) >= 3  # each refusal is an error in the console
         page.said.clear()
-        page.open("about:blank")
+        (tmp_path / "open.html").write_text("<!doctype html>")
+        page.open((tmp_path / "open.html").as_uri())
         page.value(sends)  # where nothing forbids it, this way of asking reaches the server
         page.said.clear()
         server.shutdown()
@@ -210,10 +211,11 @@ def test_a_damaged_file_is_told_of_and_the_page_goes_on(page, tmp_path, what):
     text = (SCENARIOS / "captured-traffic.toml").read_text("utf-8")
     write(page, text.replace("captures/narrow-link.pcap", "own.csv"))
     chosen_file(page, tmp_path / "own.csv")
-    page.wait("!tidegate.lab.problems.textContent.includes('Choose this file')", 30)
-    time.sleep(0.5)
-    assert page.value("tidegate.lab.run.disabled"), page.value("tidegate.lab.problems.textContent")
-    assert "own.csv" in page.value("tidegate.lab.problems.textContent")
+    told = "tidegate.lab.problems.textContent"
+    before = "The scenario names own.csv. Choose this file below the text."
+    page.wait(f"{told} && {told} !== {json.dumps(before)}")
+    assert page.value("tidegate.lab.run.disabled")
+    assert "own.csv" in page.value(told).replace(before, "")
     write(page, SHORT)
     page.value("tidegate.lab.start()")
     expected = tidegate.run(SHORT, seed=1).summary["result_hash"]

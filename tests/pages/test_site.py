@@ -327,6 +327,22 @@ def test_a_whole_scenario_on_a_page_can_be_run_there_and_a_part_cannot(runs):
         assert offered(runs / f"{page}.html"), page
 
 
+def test_every_whole_scenario_of_a_page_can_be_run_there_unless_it_takes_other_code(runs):
+    """A whole scenario has a duration and a topology; `crate` asks for a control out of a crate."""
+    found = 0
+    for page in pages():
+        source = conf.INCLUDED.get(str(page.with_suffix("")), f"docs/{page}")
+        blocks = re.findall(r"^```toml\n(.*?)^```", read(ROOT / source), re.S | re.M)
+        whole = [each for each in blocks if re.search("^duration *=", each, re.M)]
+        whole = [f"{each.rstrip()}\n" for each in whole if "[topology" in each]
+        runnable = [each for each in whole if "crate = {" not in each]
+        there = [each["text"] for each in offered(runs / page.with_suffix(".html"))]
+        if page.parent.name != "lessons":
+            assert there == runnable, page
+        found += len(runnable)
+    assert found >= 6
+
+
 def test_each_lesson_has_a_page_that_runs_it(runs):
     assert len(lessons.live()) == len(list((ROOT / "docs" / "lessons").glob("*.ipynb"))) == 7
     for name in lessons.live():
@@ -337,6 +353,8 @@ def test_each_lesson_has_a_page_that_runs_it(runs):
         assert question.splitlines()[0].lstrip("# ") in shown
         assert "What to see" in shown
         assert "What to see" in ending
+        for run in lessons.live()[name]["run"]:
+            assert " ".join(run["answer"].replace("`", "").split()[:4]) in shown
 
 
 TCP_CONTROLS = {
