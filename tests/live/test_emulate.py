@@ -106,6 +106,27 @@ def test_a_gate_of_the_scenario_refuses_real_openers(lab):
     assert any(int(flow["syn_tries"]) > 1 for flow in waited), "they ask again"
 
 
+# TCP of Linux refuses what its checksum does not fit, and counts it; it drops what came twice.
+def test_real_receivers_refuse_damaged_packets_and_copies(lab):
+    keys = "[port.bottleneck]\ncorrupt = 0.05\nduplicate = 0.2"
+    file = scenario(lab, arrivals=ONE, size="300kB", port=keys, seconds=8)
+    link = lab.link(file)
+    table = lab.folder / "flows.csv"
+    lab.traffic(file, table, download=False)
+    counted = lab.within(lab.right, "cat", "/proc/net/snmp").splitlines()
+    names, values = [line.split() for line in counted if line.startswith("Tcp:")]
+    refused = int(values[names.index("InCsumErrors")])
+    [there, _] = link.report()
+    [flow] = rows(table)
+    assert int(flow["delivered_bytes"]) == 300_000
+    # 208 segments and what is sent again: 10.4 damaged on average, and 41.6 doubled
+    assert 1 <= there["damaged"] <= 30
+    assert 15 <= there["copied"] <= 80
+    # a damaged packet may be doubled
+    assert there["damaged"] <= refused <= 2 * there["damaged"]
+    assert there["written"] == there["read"] + there["copied"]
+
+
 def test_a_lossy_link_loses_its_share(lab):
     lossy = '[port.bottleneck]\nqueue = { law = "drop-tail" }'
     file = scenario(lab, arrivals=ONE, size="300kB", port=lossy, seconds=8)

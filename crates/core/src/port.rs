@@ -96,6 +96,10 @@ pub struct Counters {
     pub syn_dropped: u64,
     /// Packets that were marked instead of lost.
     pub marked: u64,
+    /// Packets that the link damaged after their transmission.
+    pub damaged: u64,
+    /// Packets that the link delivered twice.
+    pub copied: u64,
     /// Lost packets by [`Reason`], in the order of [`Reason::ALL`].
     pub drops: [u64; Reason::COUNT],
 }
@@ -124,6 +128,8 @@ struct Tally {
     dropped_waiting: u64,
     marked: u64,
     drops: [u64; Reason::COUNT],
+    damaged: u64,
+    copied: u64,
 }
 
 /// An output port; with each packet it stores a `C` (in the simulator: nothing).
@@ -265,6 +271,8 @@ impl<C: Default> Port<C> {
             data_dropped: tally.data_dropped,
             syn_dropped: tally.syn_dropped,
             marked: tally.marked,
+            damaged: tally.damaged,
+            copied: tally.copied,
             drops: tally.drops,
         }
     }
@@ -435,6 +443,12 @@ impl<C: Default> Port<C> {
     /// The same for a packet with these flags that the carrier kept ([`Port::pass`]).
     pub fn lose_passed(&mut self, flags: Flags) {
         self.lose(flags, Reason::LinkLoss);
+    }
+
+    /// Counts a packet that the link has damaged, or delivered twice.
+    pub fn note_mishap(&mut self, damaged: bool, twice: bool) {
+        self.tally.damaged += u64::from(damaged);
+        self.tally.copied += u64::from(twice);
     }
 
     /// Computes the port's next event, notes it as pending and returns it.

@@ -47,6 +47,10 @@ pub struct Direction {
     pub not_taken: u64,
     /// Packets dropped at the port, by reason.
     pub drops: Vec<(String, u64)>,
+    /// Packets that were written with a wrong bit, as the scenario wants it.
+    pub damaged: u64,
+    /// Packets that were written twice, as the scenario wants it.
+    pub copied: u64,
     /// Packets marked instead of lost.
     pub marked: u64,
     /// SYNs that arrived.
@@ -125,6 +129,7 @@ impl Watch {
             .map(|(reason, number)| (reason.name().to_owned(), number))
             .collect();
         (direction.marked, direction.syn_arrived) = (counters.marked, counters.syn_arrived);
+        (direction.damaged, direction.copied) = (counters.damaged, counters.copied);
     }
 }
 
@@ -155,6 +160,8 @@ fn of_direction(one: &Direction) -> String {
         text += &format!("  lost     {number} ({reason})\n");
     }
     for (number, what) in [
+        (one.damaged, "damaged (corrupt)"),
+        (one.copied, "written twice (duplicate)"),
         (one.not_read, "dropped by the device before they were read"),
         (one.not_taken, "refused by the other device"),
         (one.not_ip, "not IP"),

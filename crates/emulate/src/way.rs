@@ -7,7 +7,7 @@ use tidegate_core::port::{Outcome, Port};
 use tidegate_core::units::Time;
 use tidegate_core::wire::Checksum;
 use tidegate_core::wire::ip::{Headers, write};
-use tidegate_model::port::{Losses, Media, NoSuchLaw, OwnLaws, Supplied};
+use tidegate_model::port::{Fate, Media, Mishaps, NoSuchLaw, OwnLaws, Supplied};
 use tidegate_model::route::Routes;
 use tidegate_model::scenario::{self, LinkChange, Scenario};
 use tun_rs::SyncDevice;
@@ -25,13 +25,14 @@ struct Leaving {
     record: Packet,
     bytes: Vec<u8>,
     headers: Headers,
+    damaged: bool,
 }
 
 /// One direction: from one device through a port to the other device.
 pub(super) struct Way {
     spec: scenario::Port,
     port: Port<Cargo>,
-    losses: Option<Losses>,
+    mishaps: Option<Mishaps>,
     /// Propagation delay of the other links on the path.
     beyond: Time,
     leaving: VecDeque<Leaving>,
@@ -68,7 +69,7 @@ impl Way {
             scenario.changes.iter().filter(|one| one.port == number as u32).copied().collect();
         changes.sort_by_key(|one| std::cmp::Reverse(one.at));
         Ok(Way {
-            losses: Losses::of(&spec, seed),
+            mishaps: Mishaps::of(&spec, seed),
             beyond: beyond(scenario, number as u32),
             leaving: VecDeque::new(),
             watch: Watch::new(now).at("histogram")?,
@@ -109,12 +110,19 @@ impl Way {
         }
         while let Some((record, cargo)) = self.port.deliver(now) {
             let (record, Some((bytes, headers))) = (*record, cargo) else { continue };
-            if self.losses.as_mut().is_some_and(|losses| losses.lose(&record, now - self.began)) {
+            let whole = Some(Fate::WHOLE);
+            let befall = |mishaps: &mut Mishaps| mishaps.befall(&record, now - self.began);
+            let Some(fate) = self.mishaps.as_mut().map_or(whole, befall) else {
                 self.port.lose_delivered();
                 continue;
+            };
+            self.port.note_mishap(fate.damaged, fate.twice);
+            let (due, damaged) = (record.at + self.beyond, fate.damaged);
+            if fate.twice {
+                let bytes = bytes.clone();
+                self.leaving.push_back(Leaving { due, record, bytes, headers, damaged });
             }
-            let due = record.at + self.beyond;
-            self.leaving.push_back(Leaving { due, record, bytes, headers });
+            self.leaving.push_back(Leaving { due, record, bytes, headers, damaged });
         }
         // dropped while they waited: free their bytes
         self.port.take_lost();
@@ -136,6 +144,11 @@ impl Way {
             let Some(mut packet) = self.leaving.pop_front() else { break };
             // a packet that cannot be changed is written as it arrived
             let _ = write(&mut packet.bytes, &packet.headers, &packet.record, Checksum::Whole);
+            if packet.damaged
+                && let Some(last) = packet.bytes.last_mut()
+            {
+                *last ^= 1; // checksums are sums: any one wrong bit shows
+            }
             let taken = to.send(&packet.bytes).is_ok();
             now = clock.now();
             if taken {
@@ -198,6 +211,27 @@ mod tests {
     const DATAGRAM: [u8; 28] = [
         0x45, 0, 0, 28, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2, 0, 1, 0, 2, 0, 8, 0, 0,
     ];
+
+    /// Every packet is damaged and written twice: of three packets six are to be written.
+    #[test]
+    fn packets_are_damaged_and_written_twice() {
+        let text = SLOW.replace("1bit", "1Mbit");
+        let text = format!("{text}[port.bottleneck]\ncorrupt = 1\nduplicate = 1\n");
+        let source = Source { name: "slow.toml", text: &text };
+        let scenario = tidegate_model::load(source, &[], &BTreeMap::new())
+            .unwrap_or_else(|report| panic!("{}", report.render(false)));
+        let mut way = Way::new(&scenario, 0, (1, &mut Media::default()), Time::ZERO)
+            .expect("it can be built");
+        let headers = Reader::new((1, 2)).read(&DATAGRAM).expect("it is a datagram");
+        for _ in 0..3 {
+            assert!(way.arrive(&DATAGRAM, &headers, Time::ZERO).is_none());
+        }
+        way.keep_up(Time::from_secs(1)).expect("no law fails");
+        assert_eq!(way.leaving.len(), 6);
+        assert!(way.leaving.iter().all(|packet| packet.damaged));
+        let told = way.report(Time::from_secs(1));
+        assert_eq!((told.damaged, told.copied), (3, 3));
+    }
 
     /// By hand: of 1001 packets one is sent and 1000 wait; after `n` services fewer by n. So 400
     /// services (a day and 3200 s) have 1000 - 399 / 2 packets waiting on the average, which is

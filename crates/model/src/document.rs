@@ -117,6 +117,8 @@ keys! {
     delay: Option<impairments::PortDelayDoc> = none "The delay over time, in place of the link's delay; default: constant";
     jitter: Option<impairments::JitterDoc> = none "How the delay of the link differs from packet to packet; default: not at all";
     reorder: Option<Reorder> = none "Packets that the link holds back, so that others overtake them; default none";
+    corrupt: f64 = 0 quiet [0 to 1] "Share of the packets that the link damages, each independently of the others: they go on, and their receivers refuse them";
+    duplicate: f64 = 0 quiet [0 to 1] "Share of the packets that the link delivers twice, each independently of the others: the copy follows at once";
     police: Option<impairments::PoliceDoc> = none "A policer before the queue: what comes faster is dropped; default none";
     batch: Option<impairments::BatchDoc> = none "The link delivers what it has sent in batches, as Wi-Fi and cable do; default: each packet by itself";
     medium: Option<Shared> = none "A medium that the link shares with that of another port, as with the other direction of Wi-Fi; default: it has its own";

@@ -4,6 +4,7 @@
 //! packets.
 
 mod link;
+mod mishaps;
 
 use rand::RngExt;
 use rand_pcg::Pcg64;
@@ -14,14 +15,14 @@ use tidegate_core::law::session::keep::Kept;
 use tidegate_core::law::session::onset::AtOnset;
 use tidegate_core::law::session::{Admission, Admit, Counts, Knobs, young};
 use tidegate_core::law::{Controller, Draw};
-use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::port::{Policer, Port, Stage, Stages, Stamp};
 use tidegate_core::units::Time;
 
 use crate::draw::stream;
 use crate::registry::law::filter::FilterLaw;
-use crate::scenario::{self, Burst, Course, LinkValue, Loss, QueueLaw};
+use crate::scenario::{self, LinkValue, QueueLaw};
 pub use link::Media;
+pub use mishaps::{Fate, Mishaps};
 
 /// Supplies the controller of a user's own session law, by its name.
 pub type Laws<'a> = dyn FnMut(&str) -> Option<Box<dyn Controller<Knobs, Counts>>> + 'a;
@@ -75,60 +76,15 @@ impl Draw for PortDraw {
     }
 }
 
-/// Random loss on the link of a port.
-pub struct Losses {
-    shares: Loss,
-    draw: PortDraw,
-    bursts: Option<Bursts>,
-    over: Option<(Course, PortDraw)>,
-}
-
-/// Losses in bursts, and whether a burst is on.
-struct Bursts {
-    burst: Burst,
-    inside: bool,
-    draw: PortDraw,
-}
-
-impl Bursts {
-    /// Whether the next packet is lost.
-    fn lose(&mut self) -> bool {
-        let Burst { enter, leave, inside, outside } = self.burst;
-        let turns = self.draw.uniform() < if self.inside { leave } else { enter };
-        self.inside ^= turns;
-        self.draw.uniform() < if self.inside { inside } else { outside }
-    }
-}
-
-impl Losses {
-    /// The losses of a link under this seed; none if it loses nothing.
-    pub fn of(spec: &scenario::Port, seed: u64) -> Option<Losses> {
-        let draw = |purpose| PortDraw::new(seed, spec, purpose);
-        let begin = |burst| Bursts { burst, inside: false, draw: draw("burst") };
-        spec.loses().then(|| Losses {
-            shares: spec.loss,
-            draw: draw("loss"),
-            bursts: spec.loss.burst.map(begin),
-            over: spec.impairments.loss.clone().map(|share| (share, draw("loss over time"))),
-        })
-    }
-
-    /// Whether the link loses this packet, `now` after the start of the run.
-    pub fn lose(&mut self, packet: &Packet, now: Time) -> bool {
-        let data = packet.flags.has(Flags::DATA);
-        let share = if data { self.shares.data } else { self.shares.ack };
-        let alone = share > 0.0 && self.draw.uniform() < share;
-        let over = self.over.as_mut();
-        let besides = over.is_some_and(|(share, draw)| draw.uniform() < share.value(now));
-        // the chain takes a step at every packet
-        self.bursts.as_mut().is_some_and(Bursts::lose) || alone || besides
-    }
-}
-
 impl scenario::Port {
     /// Whether its link loses packets at random, at any time.
     pub fn loses(&self) -> bool {
         !self.loss.is_none() || self.impairments.loss.is_some()
+    }
+
+    /// Whether something may befall a packet that has crossed its link.
+    pub fn mistreats(&self) -> bool {
+        self.loses() || self.impairments.corrupt > 0.0 || self.impairments.duplicate > 0.0
     }
 
     /// Builds the port with its stages. Its laws do not run until they are started. `number`
@@ -248,38 +204,5 @@ impl scenario::Port {
             stages.gate = Some(Stage::new(Admit::new(rules), law));
         }
         Ok(Some(stages))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const COUNT: usize = 400_000;
-
-    /// Share of packets that are lost, and mean number of them in a row.
-    fn bursts(burst: Burst) -> (f64, f64) {
-        let draw = PortDraw(stream(3, "bottleneck", "burst"));
-        let mut bursts = Bursts { burst, inside: false, draw };
-        let lost: Vec<bool> = (0..COUNT).map(|_| bursts.lose()).collect();
-        let total = lost.iter().filter(|lost| **lost).count() as f64;
-        let runs = lost.windows(2).filter(|pair| !pair[0] && pair[1]).count() as f64;
-        (total / COUNT as f64, total / runs)
-    }
-
-    /// Gilbert: a share of 0.01 / (0.01 + 0.2) = 1/21 is lost, five packets in a row.
-    #[test]
-    fn bursts_have_the_share_and_length_of_the_formula() {
-        let (share, length) = bursts(Burst { enter: 0.01, leave: 0.2, inside: 1.0, outside: 0.0 });
-        assert!((share * 21.0 - 1.0).abs() < 0.05, "{share}");
-        assert!((length / 5.0 - 1.0).abs() < 0.05, "{length}");
-    }
-
-    /// Elliott: 1/21 of the packets are in bursts, half of which are lost, and 1 % of the others.
-    #[test]
-    fn packets_are_lost_outside_of_bursts_too() {
-        let (share, _) = bursts(Burst { enter: 0.01, leave: 0.2, inside: 0.5, outside: 0.01 });
-        let expected = (0.5 + 20.0 * 0.01) / 21.0;
-        assert!((share / expected - 1.0).abs() < 0.05, "{share}, {expected}");
     }
 }

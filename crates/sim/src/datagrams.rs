@@ -4,7 +4,7 @@
 //! ([`Packet::payload`]); they are freed where it ends: when it is delivered, lost on a link,
 //! dropped or evicted by a queue, or refused by a gate.
 
-use tidegate_core::packet::Packet;
+use tidegate_core::packet::{Ext, Packet};
 
 /// The bytes of all datagrams.
 #[derive(Default)]
@@ -26,6 +26,20 @@ impl Datagrams {
     /// The bytes at a place.
     pub(crate) fn bytes(&mut self, place: u32) -> &mut Vec<u8> {
         &mut self.places[place as usize]
+    }
+
+    /// A copy of a packet, with bytes of its own.
+    #[cold]
+    pub(crate) fn copy(&mut self, packet: &Packet) -> Packet {
+        let mut copy = *packet;
+        if let Ext::Datagram { payload, .. } = &mut copy.ext {
+            let place = self.place();
+            let bytes = std::mem::take(self.bytes(*payload));
+            self.bytes(place).extend_from_slice(&bytes);
+            *self.bytes(*payload) = bytes;
+            *payload = place;
+        }
+        copy
     }
 
     /// A packet ends.

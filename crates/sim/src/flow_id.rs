@@ -33,6 +33,8 @@ impl FlowId {
     pub(crate) const HOSTS: u32 = 3;
     /// The table of such hosts whose connections an application drives.
     pub(crate) const APP_HOSTS: u32 = 4;
+    /// No table: damaged packets, which their receivers refuse.
+    pub(crate) const DAMAGED: u32 = 5;
     /// No table: messages to routers.
     pub(crate) const MESSAGES: u32 = 6;
     /// The table of UDP.

@@ -87,6 +87,7 @@ impl Flows {
             FlowId::HOSTS => self.hosts.deliver(packet, world),
             FlowId::APP_HOSTS => self.apps.deliver_to_hosts(packet, world),
             FlowId::MESSAGES => world.net.serve(packet),
+            FlowId::DAMAGED => world.net.datagrams.end(packet),
             _ => self.other.deliver(packet, world),
         }
     }
@@ -159,7 +160,7 @@ impl Flows {
         match FlowId(packet.flow).table() {
             FlowId::RENO => self.reno.class_of(packet),
             FlowId::UDP => self.udp.class_of(packet),
-            FlowId::MESSAGES => None,
+            FlowId::MESSAGES | FlowId::DAMAGED => None,
             FlowId::APPS | FlowId::APP_HOSTS => self.apps.class_of(packet),
             FlowId::HOSTS => self.hosts.class_of(packet),
             _ => self.other.class_of(packet),

@@ -76,8 +76,7 @@ impl Lookahead {
         let changing: BTreeSet<u32> = scenario.changes.iter().map(|change| change.port).collect();
         let stays = |number: u32| {
             let spec = &specs[number as usize];
-            let loses = spec.loses();
-            !loses && !changing.contains(&number) && ports[number as usize].is_plain()
+            !spec.mistreats() && !changing.contains(&number) && ports[number as usize].is_plain()
         };
         let is_host = |node: u16| routes.starts[usize::from(node)].is_none();
         let mut found = Vec::new();

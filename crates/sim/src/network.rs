@@ -9,7 +9,7 @@ use tidegate_core::law::greedy::{Key, Names, Node};
 use tidegate_core::packet::{Ext, Flags, Packet};
 use tidegate_core::port::{Outcome, Port, Stages};
 use tidegate_core::units::{Pace, Time};
-use tidegate_model::port::{Losses, Media, NoSuchLaw, OwnLaws, Supplied};
+use tidegate_model::port::{Fate, Media, Mishaps, NoSuchLaw, OwnLaws, Supplied};
 use tidegate_model::route::{NO_PORT, Routes};
 use tidegate_model::scenario::{self, PacketKind, Scenario};
 
@@ -18,6 +18,7 @@ use crate::datagrams::Datagrams;
 use crate::engine::{Entity, Events, Kind};
 use crate::error::BuildError;
 use crate::flight::{Flight, Landing};
+use crate::flow_id::FlowId;
 use crate::lookahead::{Entry, Lookahead};
 use crate::services::{Decided, Hop};
 
@@ -26,7 +27,7 @@ use crate::services::{Decided, Hop};
 type Exit = u32;
 /// To a host with one link, which receives every packet.
 const HOST: Exit = OTHER - 1;
-/// Over a link that loses packets, or to a node that does not route by destination alone. Beyond
+/// Over a link where something befalls packets, or to a node that does not route by destination alone. Beyond
 /// every table, as the one above, and so with the number of any destination added to it: also where
 /// a place in a table has 32 bits, as in WebAssembly.
 const OTHER: Exit = u32::MAX - u16::MAX as u32;
@@ -41,8 +42,10 @@ pub(crate) struct Network {
     /// Where packets go after each port.
     exits: Vec<Exit>,
     pub(crate) routes: Routes,
-    /// Random loss, by the port's number.
-    losses: BTreeMap<u32, Losses>,
+    /// What befalls packets behind a link, by the port's number.
+    mishaps: BTreeMap<u32, Mishaps>,
+    /// The copy of the packet that has just arrived at its destination, if a link made one.
+    copy: Option<Packet>,
     /// The nodes at the near and at the far end of each port.
     pub(crate) ends: Vec<(u16, u16)>,
     /// Decisions that laws made outside of their intervals, since they were last taken.
@@ -83,7 +86,7 @@ impl Network {
             ports.push(port.map_err(|NoSuchLaw(name)| BuildError::NoSuchLaw(name))?);
         }
         let routes = Routes::of(&scenario.network);
-        let losses = |(number, spec)| Some((number, Losses::of(spec, seed)?));
+        let mishaps = |(number, spec)| Some((number, Mishaps::of(spec, seed)?));
         let mut network = Network {
             now: Time::ZERO,
             events: Events::default(),
@@ -91,7 +94,8 @@ impl Network {
             ports,
             exits: specs.iter().map(|spec| exit(&routes, spec)).collect(),
             routes,
-            losses: (0..).zip(specs).filter_map(losses).collect(),
+            mishaps: (0..).zip(specs).filter_map(mishaps).collect(),
+            copy: None,
             ends: specs.iter().map(|spec| (spec.from, spec.to)).collect(),
             decided: Vec::new(),
             traced: Vec::new(),
@@ -262,7 +266,7 @@ impl Network {
         false
     }
 
-    /// The slow cases of [`Network::land`]: links that lose packets, routes by more than the
+    /// The slow cases of [`Network::land`]: links where something befalls packets, routes by more than the
     /// destination, ports with stages, and destinations.
     #[inline(never)]
     fn land_elsewhere<L: Landing>(&mut self, from: L, arrived: &mut Packet) -> bool {
@@ -286,20 +290,63 @@ impl Network {
         }
     }
 
-    /// The slow cases of [`Network::land`] where packets get lost or are routed by more than
-    /// the destination.
+    /// The slow cases of [`Network::land`] where something befalls packets, or they are routed by
+    /// more than the destination.
     #[inline(never)]
     fn land_other(&mut self, packet: &Packet, arrived: &mut Packet) -> bool {
         let number = packet.prev_port;
-        if self.losses.get_mut(&number).is_some_and(|losses| losses.lose(packet, packet.at)) {
-            self.hops -= 1;
-            self.ports[number as usize].lose_passed(packet.flags);
-            self.datagrams.end(packet);
-            return false;
-        }
         let node = self.ends[number as usize].1;
         let onward = self.routes.next(node, packet.dst, PacketKind::of(packet.flags));
-        self.go_on(onward.unwrap_or(NO_PORT), packet, arrived)
+        let onward = onward.unwrap_or(NO_PORT);
+        let Some(mishaps) = self.mishaps.get_mut(&number) else {
+            return self.go_on(onward, packet, arrived);
+        };
+        match mishaps.befall(packet, packet.at) {
+            Some(Fate::WHOLE) => self.go_on(onward, packet, arrived),
+            Some(fate) => self.go_on_amiss(onward, fate, packet, arrived),
+            None => {
+                self.hops -= 1;
+                self.ports[number as usize].lose_passed(packet.flags);
+                self.datagrams.end(packet);
+                false
+            }
+        }
+    }
+
+    /// A packet goes on that is damaged, or is followed by its copy.
+    #[cold]
+    fn go_on_amiss(
+        &mut self,
+        onward: u32,
+        fate: Fate,
+        packet: &Packet,
+        arrived: &mut Packet,
+    ) -> bool {
+        self.ports[packet.prev_port as usize].note_mishap(fate.damaged, fate.twice);
+        let mut packet = *packet;
+        if fate.damaged {
+            packet.flow = FlowId::new(FlowId::DAMAGED, 0).0;
+        }
+        let copy = fate.twice.then(|| self.datagrams.copy(&packet));
+        let arrives = self.go_on(onward, &packet, arrived);
+        let Some(copy) = copy else { return arrives };
+        self.hops += 1;
+        // one of two that arrive waits until the other is delivered
+        if self.go_on(onward, &copy, &mut packet) {
+            self.copy = Some(packet);
+        }
+        arrives
+    }
+
+    /// The copy of the packet that was delivered last, if a link made one.
+    #[inline]
+    pub(crate) fn take_copy(&mut self) -> Option<Packet> {
+        self.copy.take()
+    }
+
+    /// Whether some link delivers packets twice.
+    pub(crate) fn makes_copies(scenario: &Scenario) -> bool {
+        scenario.network.ports.iter().any(|port| port.impairments.duplicate > 0.0)
     }
 
     /// A packet enters the next port, or has reached its destination.
@@ -507,7 +554,7 @@ fn names(own: u16, near: Arc<[u16]>) -> Names {
 fn exit(routes: &Routes, port: &scenario::Port) -> Exit {
     let sorts = routes.sorted.range((port.to, 0)..=(port.to, u16::MAX)).next().is_some();
     match routes.starts[port.to as usize] {
-        _ if sorts || port.loses() => OTHER,
+        _ if sorts || port.mistreats() => OTHER,
         None => HOST,
         Some(start) => start,
     }

@@ -179,6 +179,8 @@ fn port_row(number: u32, port: &Port, before: &Snapshot, after: &Snapshot) -> Po
         drops_connection: drops(Reason::Connection),
         drops_filtered: drops(Reason::Filtered),
         drops_policed: drops(Reason::Policed),
+        damaged_packets: new.damaged - old.damaged,
+        copied_packets: new.copied - old.copied,
         marked: new.marked - old.marked,
         queue_packets: port.queue_packets().into(),
         queue_bytes: port.queue_bytes(),
@@ -198,6 +200,13 @@ fn port_columns(rows: Table<PortRow>, scenario: &Scenario) -> Vec<Column> {
     }
     if !polices(scenario) {
         columns.retain(|column| column.name != "drops_policed");
+    }
+    let ports = &scenario.network.ports;
+    if ports.iter().all(|port| port.impairments.corrupt == 0.0) {
+        columns.retain(|column| column.name != "damaged_packets");
+    }
+    if ports.iter().all(|port| port.impairments.duplicate == 0.0) {
+        columns.retain(|column| column.name != "copied_packets");
     }
     columns
 }

@@ -139,6 +139,8 @@ pub struct Simulation {
     class_rates: ClassRates,
     series: Option<Box<Series>>,
     followed: Option<Box<Followed>>,
+    /// Whether anything follows a delivery: flows are followed, or links deliver packets twice.
+    looks_back: bool,
     capture: Option<Capture>,
     /// The packet that has just reached its destination.
     arrived: Packet,
@@ -185,7 +187,9 @@ impl Simulation {
         if let Some((name, _)) = custom.controls.pop() {
             return Err(BuildError::NoSuchClass(name));
         }
+        let followed = Followed::new(scenario, &custom.qlogs, &mut net)?;
         let mut run = Simulation {
+            looks_back: followed.is_some() || Network::makes_copies(scenario),
             classes: scenario
                 .traffic
                 .iter()
@@ -195,7 +199,7 @@ impl Simulation {
             backlog: Backlog::new(scenario),
             class_rates: ClassRates::default(),
             series: Series::new(scenario).map(Box::new),
-            followed: Followed::new(scenario, &custom.qlogs, &mut net)?,
+            followed,
             capture,
             scenario: scenario.clone(),
             net,

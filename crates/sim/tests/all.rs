@@ -29,6 +29,7 @@ mod links;
 mod long;
 mod lookahead;
 mod loss;
+mod mishaps;
 mod ns2;
 mod own_control;
 mod own_law;

@@ -142,6 +142,7 @@ fn link() -> impl Strategy<Value = [&'static str; 4]> {
         "jitter = { uniform = \"2ms\" }",
         "jitter = { normal = \"5ms\", order = \"free\" }\nbatch = { every = \"4ms\" }",
         "reorder = { share = 0.3, by = \"7ms\" }",
+        "duplicate = 0.3\ncorrupt = 0.1",
     ]);
     (buffer, loss, change, crossing).prop_map(<[_; 4]>::from)
 }

@@ -21,8 +21,10 @@ pub(super) fn link(
     port: &str,
     media: &mut Media,
 ) -> Option<Link> {
-    // a policer is before the queue, and none of the link's business
-    if (Impairments { police: None, ..impairments.clone() }) == Impairments::default() {
+    // a policer is before the queue, and what befalls packets is drawn behind the link
+    let elsewhere =
+        Impairments { police: None, corrupt: 0.0, duplicate: 0.0, ..impairments.clone() };
+    if elsewhere == Impairments::default() {
         return None;
     }
     let varied = impairments.jitter.is_some() || impairments.reorder.is_some();

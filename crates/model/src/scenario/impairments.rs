@@ -23,6 +23,10 @@ pub struct Impairments {
     pub jitter: Option<Jitter>,
     /// Which packets are held back.
     pub reorder: Option<Reorder>,
+    /// What share of its packets it damages.
+    pub corrupt: f64,
+    /// What share of its packets it delivers twice.
+    pub duplicate: f64,
     /// When it delivers, if it gathers packets first.
     pub batching: Option<Batching>,
     /// What the policer before its port lets pass.

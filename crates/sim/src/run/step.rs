@@ -90,8 +90,21 @@ impl Simulation {
         } else {
             self.deliver_elsewhere();
         }
+        if self.looks_back {
+            self.look_back();
+        }
+    }
+
+    /// What follows a delivery: records of flows that are followed, and the packet's copy.
+    #[cold]
+    #[inline(never)]
+    fn look_back(&mut self) {
         if self.followed.is_some() {
             self.note_delivery();
+        }
+        if let Some(copy) = self.net.take_copy() {
+            self.arrived = copy;
+            self.deliver();
         }
     }
 

@@ -124,6 +124,14 @@ impl Ranges {
         }
     }
 
+    /// Fills the first gaps, until there are only so many ranges.
+    pub(crate) fn keep(&mut self, most: usize) {
+        while self.parts.len() > most.max(1) {
+            let gap = (self.parts[0].1, self.parts[1].0);
+            self.insert(gap.0, gap.1);
+        }
+    }
+
     /// If a range starts at `next`, removes it and returns its end.
     pub(crate) fn absorb(&mut self, next: u32) -> Option<u32> {
         match self.parts.front() {
@@ -243,6 +251,18 @@ mod tests {
         assert_eq!(ranges.absorb(5), None);
         assert_eq!(ranges.absorb(6), Some(8));
         assert!(ranges.is_empty());
+    }
+
+    /// Of 1, 3, 5 and 7 the gaps at 2 and at 4 are filled, so that two ranges are left.
+    #[test]
+    fn the_first_gaps_are_filled_where_there_are_too_many_ranges() {
+        let mut ranges = Ranges::default();
+        for seq in [1, 3, 5, 7] {
+            ranges.insert(seq, seq + 1);
+        }
+        ranges.keep(2);
+        assert_eq!(ranges.parts, [(1, 6), (7, 8)]);
+        assert_eq!(ranges.count(), 6);
     }
 
     #[test]

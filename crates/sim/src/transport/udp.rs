@@ -4,6 +4,7 @@
 //! closed when everything is sent; what arrives later is still counted, so a
 //! flow keeps its slot to the end of the run.
 
+mod copies;
 mod heard;
 
 use tidegate_core::packet::{Flags, Packet};
@@ -18,7 +19,9 @@ use crate::capture::Identity;
 use crate::engine::{Entity, Kind};
 use crate::flow_id::FlowId;
 use crate::names::names;
+use crate::network::Network;
 use crate::rows::UNLIMITED;
+use copies::Copies;
 use heard::{Heard, Jitter};
 
 /// One flow: how much is left to send, and when.
@@ -77,12 +80,15 @@ pub(crate) struct UdpTable {
     /// What was sent before this instant is not measured.
     warmup: Time,
     seed: u64,
+    /// What arrived already, where links deliver packets twice.
+    copies: Option<Copies>,
 }
 
 impl UdpTable {
     pub(crate) fn new(number: u32, scenario: &Scenario, seed: u64) -> UdpTable {
         let classes = scenario.traffic.iter().map(Class::new).collect();
-        UdpTable { number, classes, flows: Vec::new(), warmup: scenario.warmup, seed }
+        let copies = Network::makes_copies(scenario).then(Copies::default);
+        UdpTable { number, classes, flows: Vec::new(), warmup: scenario.warmup, seed, copies }
     }
 
     /// Whether one more flow fits.
@@ -180,6 +186,9 @@ impl UdpTable {
     pub(crate) fn deliver(&mut self, packet: &Packet, world: &mut World<'_>) {
         let Some(flow) = self.flows.get_mut(FlowId(packet.flow).slot()) else { return };
         world.classes[usize::from(flow.class)].arrived_bytes += u64::from(packet.size);
+        if self.copies.as_mut().is_some_and(|copies| copies.has(packet)) {
+            return;
+        }
         let transit = world.net.now - packet.sent;
         let jitter = flow.jitter.heard(transit);
         if packet.sent >= self.warmup
@@ -214,8 +223,10 @@ impl UdpTable {
         scenario: &Scenario,
     ) -> Vec<Column> {
         let mut under_way = vec![0; self.classes.len()];
+        let mut copies = self.copies.clone();
         for packet in left {
             let mine = FlowId(packet.flow).table() == self.number && packet.sent >= self.warmup;
+            let mine = mine && !copies.as_mut().is_some_and(|copies| copies.has(packet));
             if let Some(class) = self.class_of(packet).filter(|_| mine) {
                 under_way[usize::from(class)] += 1;
             }
