@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 import link_files
-from tidegate.advise import many, scene
+from tidegate.advise import many, scene, verdict
 from tidegate.advise.facts import DOWN, UP
 from tidegate.advise.fit import Given, fit
 from tidegate.advise.many import HowMany, largest, within
@@ -19,6 +19,8 @@ from tidegate.cli import app
 from tidegate.errors import UsageError
 from tidegate.hosts.lab import program
 from tidegate.scenario.document import read
+from tidegate.show import experience
+from tidegate.show.advice import Setting, Users
 
 SHORT = scene.Times(8.0, 3.0)
 LINK = fit([], Given(down_bps=100e6, up_bps=20e6, rtt_s=0.025))
@@ -220,6 +222,24 @@ def test_a_screen_has_the_link_what_people_feel_and_what_to_type(short):
     assert len(done.stdout.splitlines()) < 75
 
 
+@pytest.mark.parametrize(("best", "recommended"), [(15.0, False), (2.0, True)])
+def test_where_all_are_beyond_their_limits_the_present_state_is_no_recommendation(
+    best, recommended
+):
+    """Pages in 15 s as it is and under CAKE are worthless (limit 10 s), though 40 s are worse."""
+
+    def under(name: str, seconds: float) -> Setting:
+        told = {"page_load_mean_s": seconds, "pages_loaded_share": 0.9, "pages_loaded": 500}
+        seeds = {seed: {**told, "page_load_mean_s": seconds + seed / 10} for seed in (1, 2, 3)}
+        return Setting(name, seeds)
+
+    users = [Users("pages", "", experience.PAGES)]
+    found = verdict.judged([under("now", best), under("cake", 15.2), under("tide", 40)], users)
+    assert found.first == "now"
+    assert bool(found.taken) is recommended
+    assert found.text.startswith("Recommended: now" if recommended else "No recommendation: no")
+
+
 def test_how_many_people_fit_now_and_with_the_control(short, monkeypatch):
     monkeypatch.setattr(many, "MOST", 60)
     done = typed(*SMALL, "--people", "cafe:12", "--seeds", "2", "--how-many", "--json")
@@ -229,6 +249,13 @@ def test_how_many_people_fit_now_and_with_the_control(short, monkeypatch):
     for each in found:
         assert each["low"] <= each["people"] <= each["high"]
         assert len(each["of_seeds"]) == 2
+
+
+def test_one_person_is_no_people(short):
+    done = typed(*SMALL, "--people", "cafe:1", "--seeds", "2")
+    assert done.exit_code == 0, done.output
+    assert "What people feel: cafe, 1 person (mean, 95 %)" in done.stdout
+    assert 'name = "1 person, cafe"' in (short / "out/cafe-1-advise/scenario.toml").read_text()
 
 
 def test_without_people_there_is_a_link_and_its_commands(tmp_path, monkeypatch):

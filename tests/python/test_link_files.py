@@ -43,6 +43,62 @@ def test_losses_have_the_interval_of_wilson():
     assert value("ping-windows", What.LOSS) == pytest.approx(1 / 3)
 
 
+IN_OTHER_WORDS = {
+    "Linux, German": """64 Bytes von 1.1.1.1: icmp_seq=1 ttl=57 Zeit=20.5 ms
+64 Bytes von 1.1.1.1: icmp_seq=2 ttl=57 Zeit=20 ms
+64 Bytes von 1.1.1.1: icmp_seq=4 ttl=57 Zeit=21.0 ms
+
+--- 1.1.1.1 Ping-Statistiken ---
+4 Pakete übertragen, 3 empfangen, 25% packet loss, time 3004ms
+rtt min/avg/max/mdev = 20.000/20.500/21.000/0.408 ms
+""",
+    "Linux, French": """64 octets de 1.1.1.1 : icmp_seq=1 ttl=57 temps=20,5 ms
+64 octets de 1.1.1.1 : icmp_seq=2 ttl=57 temps=20,0 ms
+64 octets de 1.1.1.1 : icmp_seq=4 ttl=57 temps=21,0 ms
+--- statistiques ping 1.1.1.1 ---
+4 paquets transmis, 3 reçus, +1 erreurs, 25 % paquets perdus, temps 3004 ms
+""",
+    "Windows, German": """Antwort von 1.1.1.1: Bytes=32 Zeit=20ms TTL=57
+Antwort von 1.1.1.1: Bytes=32 Zeit=21ms TTL=57
+Antwort von 1.1.1.1: Bytes=32 Zeit=20ms TTL=57
+Zeitüberschreitung der Anforderung.
+
+Ping-Statistik für 1.1.1.1:
+    Pakete: Gesendet = 4, Empfangen = 3, Verloren = 1
+    (25% Verlust),
+Ca. Zeitangaben in Millisek.:
+    Minimum = 20ms, Maximum = 21ms, Mittelwert = 20ms
+""",
+    "Windows, Chinese": """来自 1.1.1.1 的回复: 字节=32 时间=20ms TTL=57
+来自 1.1.1.1 的回复: 字节=32 时间=21ms TTL=57
+来自 1.1.1.1 的回复: 字节=32 时间=20ms TTL=57
+请求超时。
+    数据包: 已发送 = 4\uff0c已接收 = 3\uff0c丢失 = 1 (25% 丢失)\uff0c
+""",
+}
+
+
+@pytest.mark.parametrize("name", IN_OTHER_WORDS)
+def test_ping_is_understood_in_other_languages(name):
+    facts = facts_of(IN_OTHER_WORDS[name].encode(), name, Interfaces())
+    told = {fact.what: fact.value for fact in facts}
+    assert told[What.IDLE] == pytest.approx(0.020)
+    assert told[What.LOSS] == 0.25
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "cp850", "cp1252", "utf-8-sig"])
+def test_a_ping_is_read_as_shells_of_windows_write_it(encoding):
+    text = IN_OTHER_WORDS["Windows, German"].encode(encoding)
+    told = {fact.what: fact.value for fact in facts_of(text, "ping", Interfaces())}
+    assert told[What.LOSS] == 0.25
+
+
+def test_a_ping_that_is_not_understood_is_told_how_to_record_it():
+    text = "5 packets transmitted, 0 received\nSvar från 1.1.1.1: tid okänd\n"
+    with pytest.raises(Damaged, match="LC_ALL=C ping"):
+        facts_of(text.encode(), "ping", Interfaces())
+
+
 def test_irtt_says_which_way_packets_were_lost():
     assert value("irtt", What.LOSS, DOWN) == 0.5
     assert value("irtt", What.LOSS, UP) == 0
@@ -158,7 +214,7 @@ def test_messagepack_is_read_as_specified():
         (b"{}", "JSON of none"),
         (b'{"dl_throughput": \n "fast"}', "`dl_throughput` is no number"),
         (b'{\n"dl_throughput": ,}', "line 2: it is no JSON"),
-        (b"\xff\xfe\x00", "byte 0: it is neither text"),
+        (b"\xff\x00\xfe", "byte 0: it is neither text"),
         (b"\x1f\x8b\x08\x00", "compressed, and ends early"),
         (link_files.CRUSADER[:900], "the frame ends early"),
         (link_files.CRUSADER[:8] + bytes(8), "version 0"),

@@ -115,6 +115,21 @@ def test_which_port_is_asked_of_queues_as_of_gates(tidegate, tmp_path, option, l
     assert "gates" not in said
 
 
+@pytest.mark.parametrize(
+    ("command", "option", "remedy"),
+    [
+        ("compare", "--gate", "as in none,close-probe"),
+        ("compare", "--queue", "as in drop-tail,cake"),
+        ("sweep", "--gate", "as in none,close-probe"),
+        ("sweep", "--variant", "as in all"),
+    ],
+)
+def test_a_list_without_a_name_is_none(tidegate, overload_file, command, option, remedy):
+    said = typed(tidegate, command, overload_file, option, ",")
+    assert f"No {option.removeprefix('--')} is named" in said
+    assert remedy in said
+
+
 @pytest.mark.slow
 def test_an_output_in_ascii_has_no_traceback(tidegate_process, overload_file, monkeypatch):
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")

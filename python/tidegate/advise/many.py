@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tidegate.advise.people import MOST
+from tidegate.advise.people import MOST, counted
 from tidegate.advise.scene import under
 from tidegate.grid.work import Task, Work
 from tidegate.results.run_output import Wanted
@@ -65,7 +65,7 @@ class HowMany:
         if all(number >= MOST for number in self.of_seeds):
             return f"all of {MOST} people, the most that are tried"
         low, high = self.span
-        return f"{self.mean} people (95 %: {low} to {high})"
+        return f"{counted(self.mean)} (95 %: {low} to {high})"
 
     def document(self) -> dict[str, object]:
         """Return it for machines."""

@@ -32,8 +32,18 @@ class People:
         """Return another number of them."""
         return People(self.place, number)
 
+    @property
+    def counted(self) -> str:
+        """The number in words, as in `1 person`."""
+        return counted(self.number)
+
     def __str__(self) -> str:
         return f"{self.place}:{self.number}"
+
+
+def counted(number: int) -> str:
+    """Return so many people in words."""
+    return "1 person" if number == 1 else f"{number} people"
 
 
 def people(text: str) -> People:

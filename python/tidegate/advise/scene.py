@@ -104,7 +104,7 @@ def _merge(into: dict[str, Any], more: dict[str, Any]) -> None:
 def _tables(link: Link, who: People, length: Times) -> dict[str, Any]:
     """Return the scenario without a control: the line of the provider, the router, the people."""
     return {
-        "name": f"{who.number} people, {who.place}",
+        "name": f"{who.counted}, {who.place}",
         "duration": _time(length.duration_s),
         "warmup": _time(length.warmup_s),
         "guests": {

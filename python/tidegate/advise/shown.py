@@ -91,7 +91,7 @@ def _titled(users: Users, measure: Measure) -> str:
     if measure.limits:
         numbers = (f"{each * measure.scale:g}" for each in measure.limits)
         limit = f" <= {'/'.join(numbers)}"
-    return f"{users.name}: {measure.words}{unit}{limit}"
+    return f"{users.said}: {measure.words}{unit}{limit}"
 
 
 def _cell(setting: Setting, users: Users, measure: Measure) -> Text:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 from tidegate.advise.scene import CONTROLS, NOW
 from tidegate.results.digits import significant
 from tidegate.results.statistics import interval, metrics
-from tidegate.show.advice import Setting, advise, users_of
+from tidegate.show.advice import Advice, Setting, advise, keeps_limits, users_of
 from tidegate.show.recommendation import in_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tidegate.grid.grid_result import GridResult
-    from tidegate.show.advice import Advice, Users
+    from tidegate.show.advice import Users
     from tidegate.show.experience import Measure
 
 
@@ -48,7 +48,7 @@ class Verdict:
                 mean = value(setting, users, measure)["mean"]
                 if measure.limits and mean is not None and mean > min(measure.limits):
                     numbers = (mean * measure.scale, min(measure.limits) * measure.scale)
-                    said = f"{users.name}: {measure.words} {significant(numbers[0])} {measure.unit}"
+                    said = f"{users.said}: {measure.words} {significant(numbers[0])} {measure.unit}"
                     found.append(f"{said} (limit {numbers[1]:g})")
         return found
 
@@ -90,5 +90,21 @@ def judged(settings: Sequence[Setting], users: Sequence[Users]) -> Verdict:
     """Apply the rule; the runs of one seed met the same people."""
     found = advise(settings, users, paired=True)
     seeds = max(len(setting.runs) for setting in settings)
-    text = in_words(found, settings, f"{seeds} seeds, the same people", paired=True)
+    basis = f"{seeds} seeds, the same people"
+    text = in_words(found, settings, basis, paired=True)
+    if _is_hopeless(found, settings, users):
+        found = Advice(unknown=found.unknown)
+        text = f"No recommendation: {HOPELESS}. Basis: {basis}."
     return Verdict(tuple(settings), tuple(users), found, text)
+
+
+HOPELESS = (
+    "no control helps enough, and the link as it is serves as well as any of them. It takes fewer"
+    " people or a faster link"
+)
+
+
+def _is_hopeless(found: Advice, settings: Sequence[Setting], users: Sequence[Users]) -> bool:
+    """Tell whether the present state is among the best, and all break a last limit."""
+    names = {setting.name for setting in found.taken}
+    return NOW in names and not any(keeps_limits(each, users) for each in settings)

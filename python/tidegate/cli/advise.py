@@ -106,7 +106,7 @@ def advise(
         answer = _judged(link, who, seeds, workers, out)
         told |= {"people": str(who), **answer.judged.document()}
         if not as_json:
-            title = f"What {who.number} people of a {who.place} feel (mean, 95 %)"
+            title = f"What people feel: {who.place}, {who.counted} (mean, 95 %)"
             stdout().print(shown.of_people(answer.judged, title))
             stdout().print(Text(answer.judged.text))
             if beyond := answer.judged.beyond():

@@ -30,6 +30,8 @@ MOST_VALUES = 10_000
 MOST_SETTINGS = 100_000
 SPEAKING = ("gate", "queue", "variant", "folder")
 """Axes whose values need no name in front."""
+NAMES = {"gate": "none,close-probe", "queue": "drop-tail,cake", "variant": "all"}
+"""Axes whose values are names, and an example of each."""
 
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _QUANTITY = re.compile(rf"\s*({_NUMBER})\s*([A-Za-zµ/%][A-Za-zµ/%0-9]*)?\s*")
@@ -116,7 +118,7 @@ def laws(
 def variants(document: Document, names: Sequence[str] | None = None) -> list[Axis]:
     """Return the axis of the document's [variant.NAME] tables, if it has any, or of those named."""
     found = variant_cells(document) if names is None else chosen_variants(document, names)
-    return [_of("variant", found)] if found else []
+    return [_of("variant", found)] if found or names is not None else []
 
 
 def _of(key: str, found: Sequence[Variant]) -> Axis:
@@ -131,6 +133,10 @@ def _axis(key: str, names: Sequence[str], values: Sequence[str]) -> Axis:
 
 def _checked(axis: Axis) -> Axis:
     if not axis.values:
+        if axis.key in NAMES:
+            raise UsageError(
+                f"No {axis.key} is named.", f"Name one or more, as in {NAMES[axis.key]}."
+            )
         raise UsageError(
             f"The axis {axis.key} has no values.", "Give it one or more, as in KEY=a,b,c."
         )

@@ -192,7 +192,7 @@ def comparison(
     colour: bool = False,
 ) -> Plan:
     """Check every column of a comparison: controls, values of keys, or variants."""
-    stages = [stage for stage in STAGES if getattr(controls, stage)]
+    stages = [stage for stage in STAGES if getattr(controls, stage) is not None]
     if stages and axes:
         raise UsageError(
             f"Both --{stages[0]} and --vary were given.",
@@ -226,7 +226,7 @@ def sweep(
     """
     document.load(colour=colour)
     in_document, own_seeds = grid.written(document, colour=colour)
-    spans = [*(grid.variants(document, variants) if variants else ()), *axes]
+    spans = [*(grid.variants(document, variants) if variants is not None else ()), *axes]
     if not spans and all(getattr(controls, stage) is None for stage in STAGES):
         spans = in_document
     number = seeds or own_seeds or SEEDS

@@ -31,6 +31,11 @@ FEWEST = 30
 """So many users must have been served in all runs of a setting, or their mean says nothing."""
 LEAST_SHARE = 0.1
 """And such a share of them, or those served are too special for their time to say anything."""
+SAID = {
+    "calls-up": "calls (the other end)",
+    "meetings-up": "meetings (the other end)",
+}
+"""Classes of guests whose names do not say who they are: what guests send is heard elsewhere."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +60,11 @@ class Users(NamedTuple):
     name: str
     prefix: str
     kind: Kind
+
+    @property
+    def said(self) -> str:
+        """The name in a sentence or a line that stands alone."""
+        return SAID.get(self.name, self.name)
 
 
 class Felt(NamedTuple):
@@ -176,7 +186,7 @@ def _within_limits(
     found: Mapping[tuple[str, str], Sequence[Felt]],
 ) -> list[Setting]:
     """Return those that keep all limits, if others do not and nobody goes unserved for it."""
-    keeping = [each for each in left if _keeps_limits(each, users)]
+    keeping = [each for each in left if keeps_limits(each, users)]
     if not keeping or len(keeping) == len(left):
         return []
     for one in keeping:
@@ -188,7 +198,7 @@ def _within_limits(
     return keeping
 
 
-def _keeps_limits(setting: Setting, users: Sequence[Users]) -> bool:
+def keeps_limits(setting: Setting, users: Sequence[Users]) -> bool:
     """Tell whether a setting keeps the last limit of each measure; what is not known breaks it."""
     limited = [
         (setting.mean(f"{each.prefix}{measure.metric}"), measure.limits)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from tidegate.show.advice import users_of
+from tidegate.show.advice import SAID, users_of
 from tidegate.show.experience import PAGES
 from tidegate.show.measures import Block, Row, centre
 
@@ -73,11 +73,16 @@ def main(
 ) -> list[Row]:
     """Return the main measures that people feel, each with a title that stands alone."""
     return [
-        replace(row, title=f"{row.metric.rpartition('.')[0] or people[0]}: {row.title}")
+        replace(row, title=f"{_said(row, people)}: {row.title}")
         for block in felt(classes, people, columns)
         for row in block.rows
         if row.metric.rpartition(".")[2] in MAIN
     ]
+
+
+def _said(row: Row, people: Sequence[str]) -> str:
+    name = row.metric.rpartition(".")[0] or people[0]
+    return SAID.get(name, name)
 
 
 def _row(measure: Measure, prefix: str) -> Row:

@@ -87,12 +87,12 @@ def in_words(found: Advice, settings: Sequence[Setting], basis: str, *, paired: 
     better: dict[str, list[str]] = {}
     for felt in found.felt:
         if felt.better:
-            better.setdefault(felt.users.name, []).append(_felt(felt, one, other))
+            better.setdefault(felt.users.said, []).append(_felt(felt, one, other))
     gains = "; for ".join(f"{users}: {', '.join(each)}" for users, each in better.items())
     text = f"Recommended: {_either(found.taken)}, better for {gains}. Basis: {basis}."
     worse: dict[str, str] = {}
     for price in found.price:
-        worse.setdefault(price.felt.users.name, _said(price.felt, one, price.than))
+        worse.setdefault(price.felt.users.said, _said(price.felt, one, price.than))
     if worse:
         text += f" Worse for {'; for '.join([*worse.values()][:NAMED])}."
     return text + _sooner(found, settings, paired=paired) + unknown
@@ -112,7 +112,7 @@ def _why_none(found: Advice) -> str:
 
 def _said(felt: Felt, one: Setting, other: Setting) -> str:
     """Return who feels what, with the values under both settings."""
-    return f"{felt.users.name}: {_felt(felt, one, other)}"
+    return f"{felt.users.said}: {_felt(felt, one, other)}"
 
 
 def _felt(felt: Felt, one: Setting, other: Setting) -> str:
@@ -143,7 +143,7 @@ def _too_few(users: Users, settings: Sequence[Setting]) -> str:
     """Return why nothing is said of a class."""
     served, _ = users.kind.counted or ("", "")
     most = max(setting.total(f"{users.prefix}{served}") for setting in settings)
-    return f"Too few of {users.name} were served to judge by it: {most:g} at most, of {FEWEST}."
+    return f"Too few of {users.said} were served to judge by it: {most:g} at most, of {FEWEST}."
 
 
 def _either(settings: Sequence[Setting]) -> str:

@@ -107,9 +107,13 @@ def _unpacked(data: bytes) -> bytes:
 
 
 def _text(data: bytes) -> str:
+    # PowerShell writes what a program prints in UTF-16, other shells of Windows by its code page
+    wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
     try:
-        return data.decode("utf-8-sig")
+        return data.decode("utf-16" if wide else "utf-8-sig")
     except UnicodeDecodeError as error:
+        if b"\0" not in data:
+            return data.decode("latin-1")
         raise Damaged(f"byte {error.start}: it is neither text in UTF-8 nor a known file") from None
 
 

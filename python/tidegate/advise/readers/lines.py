@@ -9,10 +9,16 @@ from tidegate.advise.facts import UP, Fact, What, least, share_of
 from tidegate.advise.readers.phases import of_unknown_load, risen
 from tidegate.scenario.tree import Damaged, in_range
 
-_TRIP = re.compile(r"\b(?:icmp_seq|seq|bytes)[=: ]?\s*\d+.*?\btime\s*[=<]\s*([\d.]+)\s*(ms|s)\b")
+_TIME = r"\w\s*[=<]\s*([\d.,]+)\s*(ms|s)\b"
+_TRIP = re.compile(
+    rf"\b(?:icmp_seq|seq|bytes|ttl)[=: ]?\s*\d+.*?{_TIME}|{_TIME}(?=.*\bttl=\d)", re.IGNORECASE
+)
+"""An answer, in whatever language: the words before the numbers differ."""
 _COUNTS = re.compile(
     r"(\d+) packets transmitted, (\d+) (?:packets )?received"
-    r"|Sent = (\d+), Received = (\d+)"
+    r"|= (\d+)[,\uff0c] ?[^\d=]+= (\d+)[,\uff0c] ?[^\d=]+= \d+"
+    r"|^(\d+) [^\d,%]+, (\d+) [^\d,%]+,.* \d+(?:[.,]\d+)? ?%",
+    re.MULTILINE,
 )
 _MOST_TRIP_S = 3600.0
 SEGMENT = 1448
@@ -29,11 +35,15 @@ def ping(text: str, source: str) -> list[Fact]:
     trips = []
     for number, line in enumerate(text.splitlines(), 1):
         if found := _TRIP.search(line):
-            value = _number(found[1], f"line {number}: time")
-            unit = 1.0 if found[2] == "s" else 1e-3
+            time, unit_name = (each for each in found.groups() if each is not None)
+            value = _number(time.replace(",", "."), f"line {number}: time")
+            unit = 1.0 if unit_name.lower() == "s" else 1e-3
             trips.append(in_range(value * unit, f"line {number}: time", 0.0, _MOST_TRIP_S))
     if not trips:
-        raise Damaged("no line has an answer with a time")
+        raise Damaged(
+            "no line has an answer with a time that is understood. If it is in another language,"
+            " record it with LC_ALL=C ping -c 50 HOST"
+        )
     facts = of_unknown_load(trips, source)
     if counts := _COUNTS.search(text):
         # as a float: the interpreter reads no integer of more than 4300 digits
