@@ -182,3 +182,44 @@ def test_the_page_has_the_shares_of_the_places():
         told = [float(cell.strip().removesuffix(" %")) / 100 for cell in line.split("|")]
         assert told == pytest.approx([shares[kind] for kind in kinds]), place
     assert set(habits["place"]) == set(PLACES)
+
+
+SEVERAL = """
+name     = "three classes of users"
+duration = "14s"
+warmup   = "6s"
+[topology.dumbbell]
+pairs      = 12
+access     = { rate = "100Mbit", delay = "1ms" }
+bottleneck = { rate = "10Mbit", delay = "9ms", buffer = "100ms" }
+[traffic.readers]
+arrivals  = { uniform = 4, within = "1s" }
+size      = "20kB"
+pages     = { document = "10kB", objects = 10, connections = 1, count = "unlimited", think = "1s" }
+[traffic.film]
+arrivals  = { uniform = 2, within = "1s" }
+video     = { ladder = ["0.5Mbit", "1Mbit"] }
+[traffic.voice]
+arrivals  = { uniform = 3, within = "1s" }
+transport = { udp = { rate = "80kbit", packet = "200B" } }
+"""
+
+
+def test_several_classes_of_users_have_a_first_screen_without_guests(tidegate, tmp_path):
+    """Nobody comes or goes after the warm-up: there is no share of sessions to tell of."""
+    (tmp_path / "three.toml").write_text(SEVERAL, encoding="utf-8")
+    words = ("compare", "three.toml", "--queue", "drop-tail,cake", "--seeds", "2", "--no-plots")
+    done = tidegate(*words)
+    assert done.returncode == 0, done.stderr
+    for said in ("mean load time [s]", "time in stalls [%]", "mean opinion score", "--all"):
+        assert said in done.stdout
+    assert len(done.stdout.splitlines()) < 40
+    for told in (done.stdout, tidegate(*words, "--all").stdout):
+        assert "completed" not in told
+        assert "Sessions" not in told
+    assert "mean load time [s]" in tidegate("run", "three.toml").stdout
+    report = tmp_path / "out/three-classes-of-users-compare/report.html"
+    assert tidegate("report", report.parent).returncode == 0
+    page = report.read_text(encoding="utf-8")
+    assert "9 flows were there all the time" in page
+    assert "never admitted" not in page.partition("Side by side")[0]

@@ -53,7 +53,7 @@ Mix = Annotated[bool, flag("Use saved runs that another version of the code made
 Terminal = Annotated[bool, flag("Draw the main figure in the terminal too.", "--terminal")]
 Every = Annotated[
     bool,
-    flag("Print all measures of a scenario with guests, not only what they feel.", "--all"),
+    flag("Print all measures, where the first screen has only what people feel.", "--all"),
 ]
 NoPlots = Annotated[
     bool,

@@ -7,7 +7,8 @@ One rule, for comparisons and sweeps:
    where enough were served, and not against the share of users served: of fewer users it may be
    shorter because they are other users. So loss and delay do not count against how a call sounds.
 2. A setting *beats* another if somebody is better off with it and nobody is harmed.
-3. What no other setting beats is recommended, if it beats one and nothing that is left differs.
+3. What no other setting beats is recommended, if it beats one itself and nothing that is left
+   differs.
 4. Where several are left, each better for somebody else, those are recommended that keep all
    limits, if no users go unserved for it. Otherwise nothing is.
 """
@@ -139,18 +140,21 @@ def advise(settings: Sequence[Setting], users: Sequence[Users], *, paired: bool)
         for other in settings
         if one is not other
     }
-    beaten = {name for (better, name), felt in found.items() if _beats(felt)}
+    won = [pair for pair, felt in found.items() if _beats(felt)]
+    better, beaten = {name for name, _ in won}, {name for _, name in won}
     unbeaten = [each for each in settings if each.name not in beaten]
     apart = any(found[one.name, two.name] for one in unbeaten for two in unbeaten if one is not two)
-    taken = _within_limits(unbeaten, known, found) if apart else unbeaten
+    # what beats none may be as good by chance alone
+    best = [each for each in unbeaten if each.name in better]
+    taken = _within_limits(unbeaten, known, found) if apart else best
     if not beaten and not apart:
         return Advice(unknown=unknown)
     if not taken:
         price = _prices(unbeaten or settings, settings, found)
         return Advice(price=tuple(price), unknown=unknown)
     first, others = taken[0], [each for each in settings if each not in taken]
-    better = [each for each in others if _gains(found[first.name, each.name])]
-    against = (better or others)[0]
+    worse = [each for each in others if _gains(found[first.name, each.name])]
+    against = (worse or others)[0]
     price = _prices([first], others, found)
     return Advice(tuple(taken), against, found[first.name, against.name], tuple(price), unknown)
 

@@ -198,8 +198,16 @@ KINDS = (
 """What only some classes have: title, measures, and the metric that tells whether there is any."""
 
 
-def _known(columns: Sequence[Mapping[str, Any]], metric: str) -> bool:
+def known(columns: Sequence[Mapping[str, Any]], metric: str) -> bool:
+    """Tell whether any column has a metric."""
     return any(centre(column.get(metric)) is not None for column in columns)
+
+
+def _tells(columns: Sequence[Mapping[str, Any]], metric: str) -> bool:
+    """Tell whether any column has a metric; of sessions a rate above zero."""
+    if metric.rpartition(".")[2] in SESSIONS:
+        return any(centre(column.get(metric)) for column in columns)
+    return known(columns, metric)
 
 
 def _by_class(names: Sequence[str], columns: Sequence[Mapping[str, Any]]) -> list[Block]:
@@ -207,7 +215,7 @@ def _by_class(names: Sequence[str], columns: Sequence[Mapping[str, Any]]) -> lis
     return [
         Block(
             f"Class {name}",
-            tuple(row for row in _of(f"{name}.", BY_CLASS) if _known(columns, row.metric)),
+            tuple(row for row in _of(f"{name}.", BY_CLASS) if _tells(columns, row.metric)),
             (f"{name}.completed_share", "served"),
         )
         for name in names
@@ -306,9 +314,9 @@ def blocks_of(
     parts = [*_by_size(columns), *kinds(classes, columns)]
     link = network(port)
     # flows without end offer what the link carries, and older runs do not say
-    known = [row for row in link.rows if "offered" not in row.metric or _known(columns, row.metric)]
+    told = [row for row in link.rows if "offered" not in row.metric or known(columns, row.metric)]
     rest = _other_ports(port, columns) if port else []
-    return [*flow_blocks(columns), replace(link, rows=tuple(known)), *rest, *by_class, *parts]
+    return [*flow_blocks(columns), replace(link, rows=tuple(told)), *rest, *by_class, *parts]
 
 
 def endless(columns: Sequence[Mapping[str, Any]]) -> bool:
@@ -316,6 +324,18 @@ def endless(columns: Sequence[Mapping[str, Any]]) -> bool:
     counts = [(centre(row.get("endless")), centre(row.get("flows"))) for row in columns]
     unending = bool(counts) and all(without and without == every for without, every in counts)
     return unending and not has_pages(columns)
+
+
+SESSIONS = ("offered_per_s", "admitted_per_s", "completed_per_s")
+
+
+def lasting(columns: Sequence[Mapping[str, Any]]) -> bool:
+    """Tell whether flows are to be shown by what they get: none has an end, or none began or ended.
+
+    Of users who were there before, and stayed, no share is served.
+    """
+    counts = [centre(row.get(name)) for row in columns for name in SESSIONS]
+    return endless(columns) or (bool(counts) and all(count == 0 for count in counts))
 
 
 def has_pages(columns: Sequence[Mapping[str, Any]]) -> bool:
@@ -330,17 +350,14 @@ def has_pages(columns: Sequence[Mapping[str, Any]]) -> bool:
 def flow_blocks(columns: Sequence[Mapping[str, Any]]) -> list[Block]:
     """Return the measures of all flows: of sessions where flows end, of rates where they last.
 
-    With pages, those of sessions that any column has: where every session is a connection of a
-    page, none has a completion time.
+    Blocks that no column has are left out: where every session is a connection of a page, or none
+    completed, none has a completion time.
     """
-    ending = [] if endless(columns) else list(FLOW_BLOCKS)
-    rows = tuple(row for row in (*LONG.rows, *RTT) if _known(columns, row.metric))
-    lasting = any(centre(column.get("long_flows")) for column in columns)
-    if has_pages(columns):
-        ending = [
-            block for block in ending if any(_known(columns, row.metric) for row in block.rows)
-        ]
-    return [*ending, *([replace(LONG, rows=rows)] if lasting else [])]
+    ending = () if lasting(columns) else FLOW_BLOCKS
+    there = [block for block in ending if any(known(columns, row.metric) for row in block.rows)]
+    rows = tuple(row for row in (*LONG.rows, *RTT) if known(columns, row.metric))
+    long = any(centre(column.get("long_flows")) for column in columns)
+    return [*there, *([replace(LONG, rows=rows)] if long else [])]
 
 
 def measures(
@@ -351,12 +368,12 @@ def measures(
         row.metric: _alone(block, row)
         for block in blocks_of(subject.port, subject.classes, rows)
         for row in block.rows
-        if _known(rows, row.metric)
+        if known(rows, row.metric)
     }
     if not chosen:
         return list(every.values())
-    known = every | {row.metric: row for row in telling(subject.port, rows)}
-    return [known.get(name) or Row(_in_words(name), name) for name in chosen]
+    named = every | {row.metric: row for row in telling(subject.port, rows)}
+    return [named.get(name) or Row(_in_words(name), name) for name in chosen]
 
 
 def _alone(block: Block, row: Row) -> Row:
@@ -376,7 +393,7 @@ def _in_words(metric: str) -> str:
 def telling(port: str | None, columns: Sequence[Mapping[str, Any]] = ()) -> tuple[Row, ...]:
     """Return the main measures: the shares served before the times, or what endless flows get."""
     utilised = (Row("utilisation [%]", f"{port}.utilisation", 100),) if port else ()
-    if endless(columns):
+    if columns and lasting(columns):
         delays = (
             Row("queue delay, mean [ms]", f"{port}.queue_delay_mean_s", 1e3),
             Row("queue delay, p95 [ms]", f"{port}.queue_delay_p95_s", 1e3),
@@ -385,7 +402,7 @@ def telling(port: str | None, columns: Sequence[Mapping[str, Any]] = ()) -> tupl
             Row("delivered [Mbit/s]", "throughput_bps", 1e-6),
             Row("rate of a long flow, least [Mbit/s]", "flow_rate_min_bps", 1e-6),
             Row("Jain's index of the rates", "flow_rate_jain"),
-            *(row for row in RTT if row.metric == "rtt_mean_s" and _known(columns, row.metric)),
+            *(row for row in RTT if row.metric == "rtt_mean_s" and known(columns, row.metric)),
             *(delays if port else ()),
             Row("data sent again [%]", "retransmitted_share", 100),
             *utilised,
@@ -431,5 +448,5 @@ def compared(done: GridResult) -> list[Row]:
         return measures(subject, done.averages, done.metrics)
     rows = [row for row in telling(subject.port, done.averages) if "never" not in row.metric]
     if has_pages(done.averages):
-        rows = [row for row in rows if _known(done.averages, row.metric)]
+        rows = [row for row in rows if known(done.averages, row.metric)]
     return rows + of_users(subject.classes, done.averages)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tidegate.show.advice import SAID, users_of
-from tidegate.show.experience import PAGES
+from tidegate.show.experience import KINDS, PAGES
 from tidegate.show.measures import Block, Row, centre
 
 if TYPE_CHECKING:
@@ -35,6 +35,30 @@ WORDS = {
 WAYS = {"download": "down", "upload": "up"}
 
 
+SEVERAL = 3
+"""So many classes of users have more measures than a screen has room for."""
+
+
+def first(
+    people: Sequence[str], classes: Sequence[str], columns: Sequence[Mapping[str, Any]]
+) -> Sequence[str]:
+    """Return the classes that a first screen is about; none: it shows all measures.
+
+    They are the classes of guests, or all of several where some load pages, watch or speak.
+    """
+    if people or len(classes) < SEVERAL:
+        return people
+    found = users_of(classes, None, _centres(columns))
+    return classes if any(users.kind in KINDS for users in found) else ()
+
+
+def _centres(columns: Sequence[Mapping[str, Any]]) -> list[dict[str, float | None]]:
+    return [
+        {name: centre(value) for name, value in column.items() if name != "settings"}
+        for column in columns
+    ]
+
+
 def felt(
     classes: Sequence[str], people: Sequence[str], columns: Sequence[Mapping[str, Any]]
 ) -> list[Block]:
@@ -42,11 +66,7 @@ def felt(
 
     `columns` have the metrics of each setting. The measures are those that recommendations go by.
     """
-    flat = [
-        {name: centre(value) for name, value in column.items() if name != "settings"}
-        for column in columns
-    ]
-    found = []
+    flat, found = _centres(columns), []
     for users in users_of(classes, None, flat):
         rows = [_row(measure, users.prefix) for measure in users.kind.measures]
         if users.kind is PAGES:

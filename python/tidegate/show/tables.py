@@ -26,8 +26,10 @@ from tidegate.show.measures import (
     flow_blocks,
     flows_in_words,
     kinds,
+    known,
     measures,
     network,
+    of_users,
     percentiles,
     shown,
     telling,
@@ -227,19 +229,22 @@ def _side_by_side(
 ALL = "This is what people feel. All measures: the same command with --all."
 
 
-def guests(done: GridResult) -> bool:
-    """Tell whether the scenario has guests, so that a first screen can be about people."""
-    return not done.metrics and any(row.get("people") for row in done.rows)
+def _users(done: GridResult) -> Sequence[str]:
+    """Return the classes whose users a first screen is about; none: it shows all measures."""
+    if done.metrics:
+        return ()
+    guests = next((row["people"] for row in done.rows if row.get("people")), ())
+    return people.first(guests, done.subject.classes, done.averages)
 
 
 def _settings(done: GridResult, name: str, *, every: bool = True) -> Sheets:
     """Return settings as columns, measures as rows; those that people feel, or every one."""
     labels = [named(row["settings"]) for row in done.averages]
-    if guests(done) and not every:
-        first = next(row for row in done.rows if row.get("people"))
+    if (users := _users(done)) and not every:
+        ways: Mapping[str, str] = next((row["ways"] for row in done.rows if row.get("ways")), {})
         ports = [port for port in done.subject.ports if not port.startswith("access.")]
-        blocks = people.felt(done.subject.classes, first["people"], done.averages)
-        blocks += people.links(first.get("ways", {}), ports)
+        blocks = people.felt(done.subject.classes, users, done.averages)
+        blocks += people.links(ways, ports)
         return _side_by_side(_title(name, done), labels, done.averages, blocks)
     if done.metrics:
         asked = Block("", tuple(measures(done.subject, done.averages, done.metrics)))
@@ -270,10 +275,10 @@ def _differences(
 def of_comparison(done: GridResult, *, every: bool = True) -> Shown:
     """Return controls as columns, and by how much they differ from the first.
 
-    Without `every` a scenario with guests has what people feel alone.
+    Without `every` a scenario with guests, or several classes of users, has what people feel alone.
     """
     parts: list[RenderableType] = [_settings(done, done.subject.name, every=every)]
-    if guests(done) and not every:
+    if _users(done) and not every:
         return Shown(*parts, Text(ALL), *_warnings(done.warnings))
     if len(done.subject.seeds) > 1 and len(done.averages) > 1:
         first, *others = done.curves
@@ -298,21 +303,22 @@ def _lines(done: GridResult) -> list[Row]:
     subject, averages = done.subject, done.averages
     if done.metrics:
         return measures(subject, averages, done.metrics)
-    if guests(done):
-        first = next(row for row in done.rows if row.get("people"))
-        return people.main(subject.classes, first["people"], averages)
-    return list(telling(subject.port, averages))
+    if named := _users(done):
+        return people.main(subject.classes, named, averages)
+    users = of_users(subject.classes, averages)
+    rows = telling(subject.port, averages)
+    return [*(row for row in rows if not users or known(averages, row.metric)), *users]
 
 
 def of_sweep(done: GridResult, *, every: bool = True) -> Shown:
     """Return settings as columns where they are few, else a line per setting.
 
     A line shows the chosen metrics, or the main ones; where they do not fit
-    side by side, more tables follow. Without `every` a scenario with guests has what people
-    feel alone.
+    side by side, more tables follow. Without `every` a scenario with guests, or several classes
+    of users, has what people feel alone.
     """
     subject, chosen, averages = done.subject, done.metrics, done.averages
-    if guests(done) and not every and len(averages) <= COLUMNS:
+    if _users(done) and not every and len(averages) <= COLUMNS:
         return of_comparison(done, every=False)
     if not chosen and len(averages) <= COLUMNS:
         parts = [_settings(done, subject.name), *_contrasts(done)]
@@ -358,11 +364,13 @@ def _contrasts(done: GridResult) -> list[Sheets]:
     return [Sheets(title, tuple(names), tuple(columns), right=True)]
 
 
-def _of_guests(summary: Mapping[str, Any], title: str, ports: Sequence[str]) -> Shown:
-    """Return what the guests of one run felt, and how full the link was."""
+def _of_people(
+    summary: Mapping[str, Any], users: Sequence[str], title: str, ports: Sequence[str]
+) -> Shown:
+    """Return what the users of one run felt, and how full the link was."""
     found = metrics(summary)
     names = [each["name"] for each in summary["classes"]]
-    blocks = people.felt(names, summary["people"], [found])
+    blocks = people.felt(names, users, [found])
     blocks += people.links(summary.get("ways", {}), ports)
     sheet = _side_by_side(title, ["this run"], [found], blocks)
     return Shown(sheet, Text(ALL), *_warnings(warnings_of(summary)))
@@ -371,7 +379,7 @@ def _of_guests(summary: Mapping[str, Any], title: str, ports: Sequence[str]) -> 
 def of_run(summary: Mapping[str, Any], access: Container[str] = (), *, every: bool = True) -> Shown:
     """Return classes as columns, then the ports, those of access links left out.
 
-    Without `every` a scenario with guests has what people feel alone.
+    Without `every` a scenario with guests, or several classes of users, has what people feel alone.
     """
     classes = summary["classes"]
     columns = [*classes, summary["all"]] if len(classes) > 1 else list(classes)
@@ -381,8 +389,9 @@ def of_run(summary: Mapping[str, Any], access: Container[str] = (), *, every: bo
         f"{summary['warmup_s']:g} to {summary['duration_s']:g} s"
     )
     ports = [port for port in summary["ports"] if port["name"] not in access]
-    if summary.get("people") and not every:
-        return _of_guests(summary, title, [port["name"] for port in ports])
+    users = people.first(summary.get("people") or (), labels[: len(classes)], [metrics(summary)])
+    if users and not every:
+        return _of_people(summary, users, title, [port["name"] for port in ports])
     blocks = [*flow_blocks(columns), network(None), *kinds(labels[:1], columns)]
     parts = [_side_by_side(title, labels, columns, blocks)]
     sizes = {name: each for name, each in summary.get("sizes", {}).items() if each["completed"]}

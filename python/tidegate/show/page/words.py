@@ -7,7 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from tidegate.show.hints import alike, fullest
-from tidegate.show.measures import endless, flows_in_words, shown
+from tidegate.show.measures import endless, flows_in_words, lasting, shown
 from tidegate.show.recommendation import recommendation
 
 if TYPE_CHECKING:
@@ -79,11 +79,13 @@ def of_comparison(done: GridResult, labels: Sequence[str]) -> str:
 def _offered(row: Mapping[str, Any]) -> str:
     if endless([row]):
         return f"{_number(row, 'flows'):g} flows without end were there"
+    if lasting([row]):
+        return f"{_number(row, 'flows'):g} flows were there all the time"
     return f"{_mean(row, 'offered_per_s')} sessions a second were offered"
 
 
 def _fared(row: Mapping[str, Any], port: str | None) -> str:
-    return _lasted(row, port) if endless([row]) else _served(row)
+    return _lasted(row, port) if lasting([row]) else _served(row)
 
 
 def _lasted(row: Mapping[str, Any], port: str | None = None) -> str:
@@ -157,7 +159,7 @@ def _certain(done: GridResult, labels: Sequence[str]) -> str:
         return "One seed does not show how much results vary by chance: use --seeds for more."
     told, open_ones = [], 0
     port = done.subject.port
-    known = list(TOLD_OF_ENDLESS if endless(done.averages) else TOLD)
+    known = list(TOLD_OF_ENDLESS if lasting(done.averages) else TOLD)
     if port:
         known.append((f"{port}.utilisation", 100.0, "uses", "percentage points of the link"))
         known.append((f"{port}.queue_delay_mean_s", 1e3, "has a mean queue delay of", "ms"))
