@@ -86,6 +86,12 @@ def test_ping_is_understood_in_other_languages(name):
     assert told[What.LOSS] == 0.25
 
 
+def test_a_ping_without_an_answer_says_so():
+    text = "PING 1.1.1.1\n\n5 packets transmitted, 0 received, 100% packet loss, time 4000ms\n"
+    with pytest.raises(Damaged, match="none of 5 packets came back"):
+        facts_of(text.encode(), "ping", Interfaces())
+
+
 @pytest.mark.parametrize("encoding", ["utf-16", "cp850", "cp1252", "utf-8-sig"])
 def test_a_ping_is_read_as_shells_of_windows_write_it(encoding):
     text = IN_OTHER_WORDS["Windows, German"].encode(encoding)
@@ -94,7 +100,7 @@ def test_a_ping_is_read_as_shells_of_windows_write_it(encoding):
 
 
 def test_a_ping_that_is_not_understood_is_told_how_to_record_it():
-    text = "5 packets transmitted, 0 received\nSvar från 1.1.1.1: tid okänd\n"
+    text = "5 packets transmitted, 5 received\nSvar från 1.1.1.1: tid okänd\n"
     with pytest.raises(Damaged, match="LC_ALL=C ping"):
         facts_of(text.encode(), "ping", Interfaces())
 

@@ -257,7 +257,7 @@ CANNOT_BE_SWEPT = [
         "the setting none",
     ),
     (["--gate", "none", "--port", "attic"], "attic"),
-    (["--gate", ""], "no values"),
+    (["--gate", ""], "No gate is named"),
     (["--vary", "duration=7s", "--shard", "3/2"], "--shard 3/2"),
     (["--vary", "duration=7s", "--metrics", "fct_maen_s"], "fct_mean_s"),
     (["--vary", "duration=5s", "--set", "sweep.seeds=0"], "sweep.seeds"),

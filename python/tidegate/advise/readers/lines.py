@@ -39,24 +39,32 @@ def ping(text: str, source: str) -> list[Fact]:
             value = _number(time.replace(",", "."), f"line {number}: time")
             unit = 1.0 if unit_name.lower() == "s" else 1e-3
             trips.append(in_range(value * unit, f"line {number}: time", 0.0, _MOST_TRIP_S))
+    counts = _COUNTS.search(text)
+    sent, received = _counted(counts) if counts else (None, None)
+    if received == 0:
+        raise Damaged(f"none of {sent:g} packets came back: there is no round trip in it")
     if not trips:
         raise Damaged(
             "no line has an answer with a time that is understood. If it is in another language,"
             " record it with LC_ALL=C ping -c 50 HOST"
         )
     facts = of_unknown_load(trips, source)
-    if counts := _COUNTS.search(text):
-        # as a float: the interpreter reads no integer of more than 4300 digits
-        sent, received = (
-            in_range(float(each), "packets transmitted", 0.0, 1e12)
-            for each in counts.groups()
-            if each is not None
-        )
-        if not sent:
-            raise Damaged("no packet was sent")
-        lost = max(0, sent - received)
-        facts.append(share_of(What.LOSS, "", lost, sent, source))
+    if sent is not None and received is not None:
+        facts.append(share_of(What.LOSS, "", max(0, sent - received), sent, source))
     return facts
+
+
+def _counted(counts: re.Match[str]) -> tuple[float, float]:
+    """Return how many packets were sent, and how many came back."""
+    # as floats: the interpreter reads no integer of more than 4300 digits
+    sent, received = (
+        in_range(float(each), "packets transmitted", 0.0, 1e12)
+        for each in counts.groups()
+        if each is not None
+    )
+    if not sent:
+        raise Damaged("no packet was sent")
+    return sent, received
 
 
 _RATES = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9}
