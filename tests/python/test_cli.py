@@ -375,3 +375,24 @@ def test_a_stop_that_comes_in_a_callback_is_not_lost(tmp_path, name):
     )
     assert run.returncode == 128 + signal.Signals[name]
     assert run.stderr == ""
+
+
+@pytest.mark.parametrize("transport", ['{ udp = { rate = "1Mbit", packet = "1000B" } }', '"tcp"'])
+def test_without_sessions_to_admit_queues_are_what_to_try(tidegate, tmp_path, transport):
+    """A gate decides on new sessions; UDP opens none, and flows without end are there already."""
+    text = f"""
+name = "streams"
+duration = "2s"
+[topology.dumbbell]
+access = {{ rate = "100Mbit", delay = "1ms" }}
+bottleneck = {{ rate = "10Mbit", delay = "5ms" }}
+[traffic.stream]
+arrivals = {{ uniform = 3, within = "1s" }}
+size = "unlimited"
+transport = {transport}
+"""
+    (tmp_path / "streams.toml").write_text(text, encoding="utf-8")
+    done = tidegate("run", "streams.toml")
+    assert done.returncode == 0, done.stderr
+    line = done.stderr.splitlines()[-1]
+    assert line.endswith("compare streams.toml --queue drop-tail,fq-codel,cake")

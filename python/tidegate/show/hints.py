@@ -18,7 +18,7 @@ from tidegate.show.measures import centre, others
 from tidegate.show.recommendation import taken
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from tidegate import _native
     from tidegate.grid.grid_result import GridResult
@@ -48,14 +48,30 @@ def after_run(scenario: _native.Scenario, file: str) -> str:
         laws = "--queue drop-tail,fq-codel,cake --port both"
         return f"Try next what queues help: {program()} compare {shlex.quote(file)} {laws}"
     gates = [law for port in ports if (law := port.get("gate", {}).get("law", "none")) != "none"]
+    if not gates and not _opens(tomllib.loads(scenario.show()).get("traffic", {}).values()):
+        laws = f"{program()} compare {shlex.quote(file)} --queue drop-tail,fq-codel,cake"
+        return f"Try next the same traffic under other queues: {laws}{_at(scenario)}"
     own = gates[0] if len(set(gates)) == 1 and "python" not in gates else "tide"
-    command = f"{program()} compare {shlex.quote(file)} --gate none,{own}"
+    command = f"{program()} compare {shlex.quote(file)} --gate none,{own}{_at(scenario)}"
+    what = "without its control" if own in gates else "under a control"
+    return f"Try next the same traffic {what}: {command}"
+
+
+def _opens(classes: Iterable[Mapping[str, Any]]) -> bool:
+    """Tell whether any class opens sessions while it runs, so that a gate has something to do."""
+    return any(
+        "udp" not in each.get("transport", {}) and each.get("size") != "unlimited"
+        for each in classes
+    )
+
+
+def _at(scenario: _native.Scenario) -> str:
+    """Return the option that names a port, where it has to be named."""
     try:
         default_port(scenario)
     except UsageError:
-        command += " --port NAME"
-    what = "without its control" if own in gates else "under a control"
-    return f"Try next the same traffic {what}: {command}"
+        return " --port NAME"
+    return ""
 
 
 def after_flows(found: Recorded, file: str) -> str:
