@@ -124,7 +124,9 @@ def test_real_receivers_refuse_damaged_packets_and_copies(lab):
     assert 15 <= there["copied"] <= 80
     # a damaged packet may be doubled
     assert there["damaged"] <= refused <= 2 * there["damaged"]
-    assert there["written"] == there["read"] + there["copied"]
+    # a packet or two may be under way when the link ends
+    assert there["read"] + there["copied"] - 2 <= there["written"]
+    assert there["written"] <= there["read"] + there["copied"]
 
 
 def test_a_lossy_link_loses_its_share(lab):
