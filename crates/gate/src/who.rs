@@ -88,13 +88,16 @@ pub fn shown(all: &[(Key, Counts)], (bits4, bits6): (u32, u32), now_ns: u64) -> 
 pub fn lines(clients: &[Client]) -> String {
     let line = |client: &Client| {
         let waits = client.waits_s.map_or(String::new(), |s| format!(", waits for {s:.0} s now"));
+        // who was never let in has no wait that is over
+        let never = client.waited_s == 0.0 && client.waits_s.is_some();
+        let waited =
+            if never { String::new() } else { format!(", waited {:.1} s", client.waited_s) };
         format!(
-            "    {:<24} {} came, {} refused, {:.1} MB, waited {:.1} s{waits}\n",
+            "    {:<24} {} came, {} refused, {:.1} MB{waited}{waits}\n",
             client.address,
             client.came,
             client.refused,
             client.bytes as f64 / 1e6,
-            client.waited_s,
         )
     };
     let most = clients.iter().take(10).map(line).collect::<String>();
@@ -142,5 +145,15 @@ mod tests {
         assert_eq!(shown(&all, (32, 64), 0).len(), 100);
         assert_eq!(lines(&found).lines().count(), 4);
         assert_eq!(lines(&[]), "");
+    }
+
+    // A wait counts as waited when it ends with an admission; until then it is going on.
+    #[test]
+    fn who_was_never_let_in_has_no_wait_that_is_over() {
+        let of = |waited_ns, since_ns| Counts { waited_ns, since_ns, ..Counts::default() };
+        let said = |counts| lines(&shown(&[(key(1, 4), counts)], (32, 64), 5_000_000_000));
+        assert!(said(of(0, 2_000_000_000)).ends_with("0.0 MB, waits for 3 s now\n"));
+        assert!(said(of(1_500_000_000, 2_000_000_000)).contains("waited 1.5 s, waits for 3 s now"));
+        assert!(said(of(0, 0)).ends_with("0.0 MB, waited 0.0 s\n"));
     }
 }

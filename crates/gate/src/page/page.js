@@ -181,7 +181,8 @@ class Clients {
       count(client.came),
       count(client.refused),
       direction ? short(client.bytes / 1e6) : "–",
-      `${short(client.waited_s)} s`,
+      // who was never let in has no wait that is over
+      client.waited_s === 0 && client.waits_s !== null ? "–" : `${short(client.waited_s)} s`,
       client.waits_s === null ? "" : duration(client.waits_s),
     ].map((text) => made("td", { textContent: text })))));
   }
