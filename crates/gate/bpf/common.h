@@ -117,9 +117,13 @@ static __always_inline bool exempt(struct __sk_buff *skb, const struct seen *see
 }
 
 /* Packets in the qdisc of the device, without this one, which comes before it;
- * false if the kernel or the settings do not allow the read. */
+ * false if the kernel or the settings do not allow the read. Without the kernel's types (BTF) nobody
+ * knows where the length is, and a loader refuses a program that asks. */
 static __always_inline bool queue_length(struct __sk_buff *skb, __u32 *packets)
 {
+#ifdef TIDEGATE_WITHOUT_TYPES
+	return false;
+#else
 	struct sk_buff *kernel;
 	struct net_device *dev;
 	struct Qdisc *qdisc;
@@ -132,6 +136,7 @@ static __always_inline bool queue_length(struct __sk_buff *skb, __u32 *packets)
 	qdisc = bpf_rdonly_cast(dev->qdisc, bpf_core_type_id_kernel(struct Qdisc));
 	*packets = qdisc->q.qlen;
 	return true;
+#endif
 }
 
 static __always_inline void note(struct tally *mine, enum fate fate, const struct __sk_buff *skb)

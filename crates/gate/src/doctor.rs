@@ -87,12 +87,12 @@ fn rights() -> Finding {
 }
 
 fn types(root: &Path) -> Finding {
-    if root.join("sys/kernel/btf/vmlinux").exists() {
+    if root.join(program::TYPES).exists() {
         return Finding::good("the kernel has type information (BTF)");
     }
-    Finding::wrong(
-        "the kernel has no type information (BTF): no /sys/kernel/btf/vmlinux",
-        "use a kernel built with CONFIG_DEBUG_INFO_BTF=y, as distributions ship it",
+    Finding::poor(
+        format!("the kernel has no type information (BTF): no /{}", program::TYPES),
+        "session control works; dual-queue management needs CONFIG_DEBUG_INFO_BTF=y",
     )
 }
 

@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::os::fd::AsFd;
+use std::path::Path;
 
 use libbpf_rs::{MapCore, MapFlags, MapHandle, Object, ObjectBuilder, ProgramInput, ProgramMut};
 use tidegate_core::law::session::Knobs;
@@ -15,6 +16,10 @@ use super::who;
 use tidegate_common::fail::Failure;
 
 static GATE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/gate.bpf.o"));
+/// The same, which reads no queue: for a kernel that does not tell its types.
+static WITHOUT_TYPES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/gate-without-types.bpf.o"));
+/// Where a kernel tells its types (BTF).
+pub const TYPES: &str = "sys/kernel/btf/vmlinux";
 
 const ONLY: [u8; 4] = 0u32.to_ne_bytes();
 /// The program that finds the sessions of QUIC that have ended.
@@ -45,8 +50,9 @@ impl Program {
         settings: &Settings,
         sizes: &[(&str, u32)],
     ) -> Result<Program, Failure> {
+        let bytes = if Path::new("/").join(TYPES).exists() { GATE } else { WITHOUT_TYPES };
         let mut open = ObjectBuilder::default()
-            .open_memory(GATE)
+            .open_memory(bytes)
             .map_err(|error| refused(name, format!("the program cannot be opened: {error}")))?;
         for mut map in open.maps_mut() {
             let title = map.name().to_string_lossy().into_owned();
