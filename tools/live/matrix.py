@@ -8,9 +8,9 @@ It is the matrix of docs/matrix.md. Each run is a line of `out/matrix.jsonl`, an
 its runs there is not run again. A run on a machine that was too busy is discarded and tried again.
 `fq_codel` and `cake` need a kernel that has them: `python -m tools.own_clock --seconds 36000 --
 .venv/bin/python -m tools.live.matrix --jobs 1 --out /run/result/matrix.jsonl` runs cells in one
-whose time stands still while anything computes; `--table --out FILE` takes the file. The loads
-`light`, `greedy`, `flood`, `patient` and `every connection` are not of the matrix and have to be
-asked for.
+whose time stands still while anything computes; `--table --out FILE` takes the file. Loads behind
+the first four are not of the matrix and have to be asked for; so are the queue `provider` and the
+control `tide visits`.
 """
 
 from __future__ import annotations
@@ -31,9 +31,12 @@ from typing import TYPE_CHECKING, Any
 from tidegate.hosts.lab import LabError, interrupted, obstacle
 from tools.live.pages import (
     CONTROLS,
+    EVERY_CONTROL,
     LATE_MS,
     LOADS,
+    PROVIDER,
     QUEUES,
+    STAY,
     USERS_LATE_MS,
     Cell,
     measure,
@@ -166,8 +169,36 @@ def long_table(found: Rows, cells: Sequence[Cell]) -> str:
     return "\n".join(lines)
 
 
+def stay_table(found: Rows, cells: Sequence[Cell]) -> str:
+    """Return what those who stay get, and beside them those who come once: done, p50 and p95."""
+    loads = list(dict.fromkeys(cell.load for cell in cells))
+    heads = [
+        f"{load}: {who}" for load in loads for who in (STAY[0], "once")[: 1 + ("once" in load)]
+    ]
+    lines = [f"| queue | control | {' | '.join(heads)} |", "|---|---|" + "---|" * len(heads)]
+    for queue, control in dict.fromkeys((cell.queue, cell.control) for cell in cells):
+        values = []
+        for head in heads:
+            load, _, who = head.rpartition(": ")
+            mine = [
+                each
+                for each in cells
+                if (each.queue, each.control, each.load) == (queue, control, load)
+            ]
+            rows = [row[who] for cell in mine for row in found.get(whole(cell), [])]
+            times = [text(mean(rows, name), ".1f") for name in ("p50_s", "p95_s")]
+            values.append(
+                f"{text(mean(rows, 'done'), '.0f')}, {times[0]} s, {times[1]} s" if rows else ""
+            )
+        lines.append(f"| {queue} | {control} | {' | '.join(values)} |")
+    return "\n".join(lines)
+
+
 def tables(found: Rows, cells: Sequence[Cell]) -> None:
     """Print the tables, and the cells that were not run."""
+    if {cell.load for cell in cells} <= set(STAY):
+        print(stay_table(found, cells))
+        return
     for title, table in (("", pages_table), ("Every measure, ", long_table)):
         for queue in dict.fromkeys(cell.queue for cell in cells):
             of_queue = [cell for cell in cells if cell.queue == queue]
@@ -184,8 +215,8 @@ def tables(found: Rows, cells: Sequence[Cell]) -> None:
 def options() -> argparse.ArgumentParser:
     """Return the options of the command line."""
     parser = argparse.ArgumentParser(prog="python -m tools.live.matrix", description=__doc__)
-    parser.add_argument("--queue", action="append", choices=QUEUES)
-    parser.add_argument("--control", action="append", choices=CONTROLS)
+    parser.add_argument("--queue", action="append", choices=(*QUEUES, PROVIDER))
+    parser.add_argument("--control", action="append", choices=EVERY_CONTROL)
     parser.add_argument("--load", action="append", choices=LOADS)
     parser.add_argument("--runs", type=int, default=1, help="of each cell; seeds count from 1")
     parser.add_argument("--jobs", type=int, default=2, help="runs side by side")

@@ -57,6 +57,10 @@ class Plan:
     """One of so many users never gives up; 0: none."""
     every: bool = False
     """A page takes each of its connections: it is not there until all are open."""
+    stay: int = 0
+    """So many addresses stay: each user has one of them, and loads a file in place of a page."""
+    once: float = 0
+    """Beside them so large a share of the users come once, and load pages."""
 
 
 @dataclass
@@ -76,6 +80,8 @@ class Run:
     """... and why."""
     late: list[float] = field(default_factory=list)
     """How late this process was to act, in seconds."""
+    staying: dict[int, int] = field(default_factory=dict)
+    """Which of the addresses that stay a user has."""
 
     def past(self) -> float:
         """Return the seconds since the run began."""
@@ -83,6 +89,8 @@ class Run:
 
     def address(self, user: int) -> str:
         """Return the address of a user."""
+        if user in self.staying:
+            return f"{self.plan.network}.220.{1 + self.staying[user]}"
         user = 0 if user < self.plan.behind else user
         return f"{self.plan.network}.{1 + user // 250}.{1 + user % 250}"
 
@@ -145,15 +153,24 @@ class Run:
             for each in opening:
                 each.cancel()
 
+    async def file(self, user: int, row: dict[str, float], opened: list[Streams]) -> None:
+        """Load a file over a connection of its own."""
+        opened.append(await self.connect(self.address(user), self.plan.port))
+        row["connected_s"] = self.past() - row["start_s"]
+        await self.fetch(opened[0], PAGE_BYTES)
+        self.served += 1
+
     async def load(self, user: int) -> None:
-        """Load one page, or give up."""
+        """Load one page or file, or give up."""
         row: dict[str, float] = {"user": user, "start_s": self.past()}
+        row["stays"] = user in self.staying
         self.rows.append(row)
         opened: list[Streams] = []
         row["patient"] = patient = self.plan.patient > 0 and user % self.plan.patient == 0
         try:
             patience = None if patient else self.plan.patience
-            await asyncio.wait_for(self.page(user, row, opened), patience)
+            what = self.file if user in self.staying else self.page
+            await asyncio.wait_for(what(user, row, opened), patience)
             row["load_s"] = self.past() - row["start_s"]
         except FAILED:
             pass
@@ -194,6 +211,8 @@ class Run:
                 rate = [rate for start, rate in self.plan.steps if start <= due][-1]
                 due += draw.expovariate(rate)
                 await asyncio.sleep(due - self.past())
+                if self.plan.stay and draw.random() >= self.plan.once:
+                    self.staying[user] = draw.randrange(self.plan.stay)
                 group.create_task(self.load(user))
                 user += 1
 

@@ -2,7 +2,9 @@
 
 A page is a document of 12 kB and ten objects of 9 kB over six connections that stay open
 (HTTP/1.1). The link has a round-trip time of 40 ms, and at 5 Mbit/s it carries nearly six pages a
-second; users wait 30 s. The queue is a qdisc of the router's interface, of 150 kB per 10 Mbit/s.
+second; users wait 30 s. The queue is a qdisc of the router's interface, of 150 kB per 10 Mbit/s; or
+that of a provider before the router, whose gate then shapes at the inner interface. Users who stay
+share fifty addresses, and load files of the size of a page.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import sys
 import threading
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tidegate.hosts.lab import LEFT, PORT, Lab, LabError, RanOut, lateness, run
@@ -23,7 +26,7 @@ from tools.live.loads import SLOWER, document
 from tools.live.page_users import CONNECTIONS, PAGE_BYTES, Plan
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 CLIENTS = "10.79"
 """The first half of the users' addresses."""
@@ -43,7 +46,8 @@ SCENARIO = document(3600, NOBODY, access=SLOWER, **WIDE)
 LAWS = {
     "close-probe": '{ law = "close-probe" }',
     "tide": '{ law = "tide", admit = "connections" }',
-    "tide by client": '{ law = "tide" }',
+    "tide by client": '{ law = "tide", admit = "clients" }',
+    "tide visits": '{ law = "tide", admit = "visits" }',
     "DQM": '{ law = "none" }',
 }
 LIMITS = {"right": 1.0, "half": 0.5, "twice": 2.0}
@@ -55,12 +59,24 @@ addresses and ports."""
 BURST = 5
 """Connections or users that a rule lets in at once after a pause: what nftables has by default."""
 LIMITED = [f"nft {who}, {rate}" for who in ("connections", "users") for rate in LIMITS]
-CONTROLS = ("none", *LIMITED, *LAWS)
+EVERY_CONTROL = ("none", *LIMITED, *LAWS)
+CONTROLS = tuple(control for control in EVERY_CONTROL if control != "tide visits")
+"""Those of the matrix."""
 QUEUES = ("drop-tail", "htb", "fq_codel", "cake")
+PROVIDER = "provider"
+"""The queue is the provider's, before the router: 150 kB per 10 Mbit/s, as drop-tail."""
+SHAPED = 0.95
+"""Rate of a gate that shapes, of the provider's."""
+STAY = ("stay", "stay and once", "stay, greedy")
 LOADS = (
     *("steady", "moving load", "moving capacity", "long flows"),
     *("light", "greedy", "flood", "patient", "every connection"),
+    *STAY,
 )
+STAYING = 50
+"""Addresses of those who stay ..."""
+STAY_LOAD = 1.5
+"""... and what they ask for, of what the link carries."""
 LONGEST = 36
 """Seconds in which a user who never gives up is let in (docs/tide.md), and a round trip."""
 FLOOD = 300
@@ -116,6 +132,10 @@ class Cell:
                 changes = {"patient": 20}
             case "greedy":
                 changes = {"greedy": GREED * CONNECTIONS * rate / 60}
+            case load if load in STAY:
+                changes = {"steps": ((0, STAY_LOAD * self.carries),), "stay": STAYING}
+                changes |= {"once": 0.5 if load == "stay and once" else 0.0}
+                changes |= {"greedy": 60.0 if load == "stay, greedy" else 0.0}
             case _:
                 changes = {}
         return replace(plan, **changes)
@@ -127,9 +147,13 @@ class Queue:
     def __init__(self, lab: Lab, cell: Cell) -> None:
         """Put it there."""
         self.lab, self.cell = lab, cell
+        self.device = "tg0"
         for host in (lab.left, lab.right):
             lab.within(host, "sysctl", "-qw", KEEPS_ITS_HASH)
+        if cell.queue == PROVIDER:
+            self._before_the_router()
         words = {
+            PROVIDER: "root handle 1: tbf rate {rate} burst 3100 limit {buffer}",
             "drop-tail": "root handle 1: tbf rate {rate} burst 3100 limit {buffer}",
             "htb": "root handle 1: htb default 10",
             "fq_codel": "root handle 1: tbf rate {rate} burst 3100 limit 10000000",
@@ -146,11 +170,25 @@ class Queue:
             self._tc("filter add", f"parent 1: protocol ip prio 1 {port}")
         self.before = self.sent()
 
+    def _before_the_router(self) -> None:
+        """Lead what comes in from the servers through an interface that has the queue.
+
+        A queue of the servers' own would tell their TCP of each loss at once.
+        """
+        self.device = "provider"
+        within = partial(self.lab.within, self.lab.router)
+        within("ip", "link", "add", self.device, "type", "ifb")
+        within("ip", "link", "set", self.device, "up")
+        within("tc", "qdisc", "add", "dev", "lan", "ingress")
+        every = ("parent", "ffff:", "protocol", "all", "u32", "match", "u32", "0", "0")
+        redirect = ("action", "mirred", "egress", "redirect", "dev", self.device)
+        within("tc", "filter", "add", "dev", "lan", *every, *redirect)
+
     def _tc(self, verb: str, words: str, of: float = 1.0) -> None:
         rate = self.cell.mbit * of
         filled = words.format(rate=f"{rate:g}mbit", buffer=self.cell.buffer)
         kind, act = verb.split()
-        command = ("tc", kind, act, "dev", "tg0", *filled.split())
+        command = ("tc", kind, act, "dev", self.device, *filled.split())
         self.lab.within(self.lab.router, *command)
 
     def _rates(self, act: str, of: float) -> None:
@@ -170,13 +208,13 @@ class Queue:
             case "cake":
                 self._tc("qdisc change", "root handle 1: cake bandwidth {rate}", of)
             case kind:
-                limit = "{buffer}" if kind == "drop-tail" else "10000000"
+                limit = "10000000" if kind == "fq_codel" else "{buffer}"
                 words = f"root handle 1: tbf rate {{rate}} burst 3100 limit {limit}"
                 self._tc("qdisc change", words, of)
 
     def sent(self) -> int:
         """Return the bytes that it has sent."""
-        words = "-j -s qdisc show dev tg0 root"
+        words = f"-j -s qdisc show dev {self.device} root"
         text = self.lab.within(self.lab.router, "tc", *words.split())
         return int(json.loads(text)[0]["bytes"])
 
@@ -206,8 +244,11 @@ def limit(lab: Lab, control: str, cell: Cell) -> None:
 
 
 def gate(lab: Lab, control: str, cell: Cell) -> None:
-    """Start a gate before the queue that is there."""
-    text = f"{cell.gate}\nmode = 'enforce'\nlaw = {LAWS[control]}\ncapacity = '{cell.mbit:g}Mbit'\n"
+    """Start a gate before the queue that is there; where that is the provider's, it shapes."""
+    link = f"capacity = '{cell.mbit:g}Mbit'"
+    if cell.queue == PROVIDER:
+        link = f"shape = '{SHAPED * cell.mbit:g}Mbit'"
+    text = f"{cell.gate}\nmode = 'enforce'\nlaw = {LAWS[control]}\n{link}\n"
     if control == "DQM":
         whole = cell.buffer // 1500
         text += f"dqm = {{ x_m = {whole // 2}, x_M = {whole // 2}, P_M = 1, "
@@ -311,6 +352,14 @@ def refused(status: dict[str, Any]) -> int:
     return int(packets.get("session_refused", 0)) + int(by_queue[1])
 
 
+def spread(rows: Sequence[dict[str, Any]]) -> dict[str, float]:
+    """Return how many of these got all, and their median and 95th percentile, s; NaN: nobody."""
+    times = sorted(row["load_s"] for row in rows if "load_s" in row)
+    at = [len(times) * part // 100 for part in (50, 95)]
+    p50, p95 = (times[each] if times else math.nan for each in at)
+    return {"came": len(rows), "done": len(times), "p50_s": p50, "p95_s": p95}
+
+
 def summary(told: dict[str, Any], sent: float, cell: Cell) -> dict[str, Any]:
     """Return the measures of a run; times in seconds, NaN: nobody got so far."""
     rows = told["rows"]
@@ -335,4 +384,12 @@ def summary(told: dict[str, Any], sent: float, cell: Cell) -> dict[str, Any]:
         "long_mbit_s": told["long_bytes"] * 8e-6 / cell.seconds,
         "greedy": told["greedy"],
         "users_late_ms": 1e3 * told["late_p95_s"],
+        **({who: spread(some) for who, some in groups(rows).items()} if cell.load in STAY else {}),
+    }
+
+
+def groups(rows: Sequence[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Return those who stay and those who come once."""
+    return {
+        who: [row for row in rows if row["stays"] is (who == "stay")] for who in ("stay", "once")
     }

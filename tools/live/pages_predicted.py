@@ -19,7 +19,7 @@ from tools.live.page_users import (
     PAGE_BYTES,
     REQUEST,
 )
-from tools.live.pages import BURST, LIMITS, LOADS, Cell
+from tools.live.pages import BURST, LIMITS, LOADS, PROVIDER, Cell
 
 GATES: dict[str, dict[str, Any]] = {
     "none": {},
@@ -32,8 +32,9 @@ GATES: dict[str, dict[str, Any]] = {
             "tokens_keep": 2.0,
         }
     },
-    "tide": {"gate": {"law": "tide", "onset": "2s"}},
+    "tide": {"gate": {"law": "tide", "admit": "connections", "onset": "2s"}},
     "tide by client": {"gate": {"law": "tide", "admit": "clients", "onset": "2s"}},
+    "tide visits": {"gate": {"law": "tide", "admit": "visits", "onset": "2s"}},
 }
 QUEUES: dict[str, dict[str, Any]] = {
     "drop-tail": {},
@@ -50,7 +51,7 @@ bytes of the cell."""
 
 def port(cell: Cell) -> dict[str, Any] | None:
     """Return the gate and the queue of a cell; none: the simulator has no such control or queue."""
-    queue = dict(QUEUES[cell.queue])
+    queue = dict(QUEUES.get(cell.queue, {}))
     if cell.queue == "cake":
         queue["bandwidth"] = f"{cell.mbit:g}Mbit"
     said: dict[str, Any] = {"queue": queue} if queue else {}
@@ -109,7 +110,7 @@ def predict(cell: Cell) -> dict[str, float] | None:
     said = port(cell)
     # its link changes and is no shaper; its HTB has no classes
     where = (cell.queue, cell.load)
-    absent = cell.load in LOADS[5:] or where == ("htb", "long flows")
+    absent = cell.load in LOADS[5:] or cell.queue == PROVIDER or where == ("htb", "long flows")
     if said is None or absent or where == ("cake", "moving capacity"):
         return None
     done, times = [], []

@@ -7,6 +7,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from tidegate.papers.case import Case
+from tidegate.studies.users import stay
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -90,8 +91,9 @@ GATES = {
     "none": '{ law = "none" }',
     "close-probe": f"{{ {PROBE} }}",
     "close-probe by clients": f'{{ {PROBE}, eligibility = true, admit = "clients" }}',
-    "tide": f'{{ law = "tide", {ONSET} }}',
+    "tide by connections": f'{{ law = "tide", admit = "connections", {ONSET} }}',
     "tide by clients": f"{{ {CLIENTS}, {ONSET} }}",
+    "tide by visits": f'{{ law = "tide", admit = "visits", {ONSET} }}',
 }
 """The gates, with the onset of a real gate, and tokens that keep as there."""
 WHOLE = "tide by clients"
@@ -186,6 +188,7 @@ def cases() -> Iterator[Case]:
         key, weight = at(link, browser, over, gate), 1.0 + link.mbit / 20
         shorter = () if link.mbit < 1000 else (("duration", "30s"),)
         yield Case(key, "users.toml", (), (*settings, *shorter), weight=weight)
+    yield from stay.cases()
 
 
 def _case(browser: str, load: str, gate: str, law: str) -> Case:

@@ -11,6 +11,7 @@ import numpy as np
 
 from tidegate.papers.page import table
 from tidegate.results.measures import known
+from tidegate.studies.users import stay
 from tidegate.studies.users.cases import (
     BROWSERS,
     GATES,
@@ -84,6 +85,16 @@ def pages(runs: Runs) -> dict[str, bytes]:
         " 50 packets, 400 at 50 Mbit/s and 8000 at 1 Gbit/s, where a run takes 30 s.",
         "",
         *_links(runs),
+        "",
+        "## Users who stay",
+        "",
+        "Fifty addresses stay and open connections all the time, and others come once; runs of"
+        " 150 s. A cell has the number of those who got all of their page or file, their median"
+        " time and the 95th percentile. Rows with a connection for each object have no `onset`, as"
+        " ends are counted early in the simulator."
+        " [docs/tide.md](../../tide.md#users-who-stay) says what it means.",
+        "",
+        *stay.section(runs),
         "",
         "## Tide by clients without each of its parts",
         "",

@@ -1,0 +1,151 @@
+"""Users who stay, beside those who come once, and whom tide admits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tidegate.papers.case import Case
+from tidegate.papers.page import table
+from tidegate.results.measures import known
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tidegate.papers.runs import Runs
+    from tidegate.results.run_files import SavedRun
+    from tidegate.scenario.document import Setting
+
+ADMITS = ("connections", "clients", "visits")
+NOBODY = "none"
+FILE: Setting = ("traffic.web.size", "102kB")
+STAY: Setting = ("traffic.web.clients", "50")
+LEAVE: Setting = ("traffic.web.patience", "8s")
+
+
+def _page(more: str = "") -> Setting:
+    return ("traffic.web.pages", f'{{ document = "12kB", objects = 10, connections = 6{more} }}')
+
+
+SIX, EACH = _page(), _page(", persistent = false")
+AGAIN = _page(', persistent = false, count = "unlimited", think = "8s"')
+
+
+def _rate(users: float) -> Setting:
+    return ("traffic.web.arrivals.poisson", f"{users:g}/s")
+
+
+@dataclass(frozen=True)
+class Row:
+    """Users, as settings of the scenario of the study."""
+
+    says: str
+    settings: tuple[Setting, ...]
+    variants: tuple[str, ...] = ()
+    onset: bool = True
+    """As a real gate has it; an end is counted too early for it where a burst holds a session."""
+
+
+ROWS = {
+    "once-six": Row("12/s come once, six connections", (_rate(12), SIX)),
+    "once-each": Row("12/s come once, a connection for each object", (_rate(12), EACH), (), False),
+    "once-file": Row("12/s come once, a file", (_rate(12), FILE)),
+    "stay-six": Row("9/s of those who stay, six connections", (_rate(9), SIX, STAY)),
+    "stay-each": Row(
+        "9/s of those who stay, a connection for each object", (_rate(9), EACH, STAY), (), False
+    ),
+    "stay-file": Row("9/s of those who stay, a file", (_rate(9), FILE, STAY)),
+    "stay-small": Row(
+        "31/s of those who stay, files of 30 kB", (_rate(31), (FILE[0], "30kB"), STAY)
+    ),
+    "leave-each": Row(
+        "12/s who leave after 8 s, a connection for each object",
+        (_rate(12), EACH, LEAVE),
+        (),
+        False,
+    ),
+    "leave-stay": Row(
+        "9/s of those who stay and leave after 8 s, a file", (_rate(9), FILE, STAY, LEAVE)
+    ),
+    "greedy-each": Row(
+        "12/s come once, a connection for each object; one client opens 60/s",
+        (_rate(12), EACH),
+        ("greedy",),
+        False,
+    ),
+    "greedy-stay": Row(
+        "9/s of those who stay, a file; one client opens 60/s",
+        (_rate(9), FILE, STAY),
+        ("greedy",),
+    ),
+    "both-each": Row(
+        "6/s come once and 6/s of those who stay, a connection for each object",
+        (_rate(6), EACH, ("traffic.staying.pages", EACH[1])),
+        ("staying",),
+        False,
+    ),
+    "long-each": Row(
+        "8/s, a connection for each object, beside downloads of 2 MB",
+        (_rate(8), EACH),
+        ("downloads",),
+        False,
+    ),
+    "long-stay": Row(
+        "8/s of those who stay, a file, beside downloads of 2 MB",
+        (_rate(8), FILE, STAY),
+        ("downloads",),
+    ),
+    "again-each": Row(
+        "50 who load page after page, a connection for each object",
+        (("traffic.web.arrivals", '{ uniform = 50, within = "10s" }'), AGAIN),
+        (),
+        False,
+    ),
+}
+
+
+def _key(row: str, admits: str) -> str:
+    return f"stay/{row}:{admits}"
+
+
+def cases() -> Iterator[Case]:
+    """Yield the cases, of 150 s."""
+    for key, row in ROWS.items():
+        for admits in (NOBODY, *ADMITS):
+            onset = ', onset = "2s"' if row.onset else ""
+            law = f'{{ law = "tide", admit = "{admits}"{onset} }}'
+            gate = '{ law = "none" }' if admits == NOBODY else law
+            settings = (*row.settings, ("duration", "150s"), ("port.bottleneck.gate", gate))
+            yield Case(_key(key, admits), "users.toml", row.variants, settings)
+
+
+def _got(record: SavedRun, classes: tuple[str, ...]) -> tuple[float, float, float]:
+    """Return how many got all of their page or file, and their median and 95th percentile."""
+    found = []
+    for name in classes:
+        web = record.traffic(name)
+        page = web.get("pages") is not None
+        done, times = ("pages_loaded", "page_load") if page else ("completed", "fct")
+        found.append([known(web[each]) for each in (done, f"{times}_p50_s", f"{times}_p95_s")])
+    mean = np.mean(found, axis=0)
+    return float(mean[0]) * len(classes), float(mean[1]), float(mean[2])
+
+
+def section(runs: Runs) -> list[str]:
+    """Return the table of the report."""
+    rows = (
+        [row.says, *(_cell(runs, key, row, admits) for admits in (NOBODY, *ADMITS))]
+        for key, row in ROWS.items()
+    )
+    return table(["users", NOBODY, *ADMITS], rows)
+
+
+def _cell(runs: Runs, key: str, row: Row, admits: str) -> str:
+    if not runs.has(case := _key(key, admits)):
+        return "-"
+    classes = ("web", "staying") if "staying" in row.variants else ("web",)
+    found = [_got(record, classes) for record in runs.records(case)]
+    done, p50, p95 = np.nanmean(found, axis=0)
+    return f"{done:.0f}, {p50:.1f} s, {p95:.1f} s"
