@@ -42,7 +42,7 @@ def _laws() -> Iterator[tuple[str, Stages]]:
     for name, gate in (
         ("close-probe", {"law": "close-probe", **saving}),
         ("gss-ga", {"law": "gss-ga", **saving}),
-        ("tide", {"law": "tide"}),
+        ("tide", {"law": "tide", "admit": "connections"}),
     ):
         blind, seeing = _both(gate)
         yield name, blind
@@ -55,7 +55,8 @@ def _laws() -> Iterator[tuple[str, Stages]]:
 def _idle() -> Iterator[tuple[str, Stages]]:
     """Tide with other idle times than 5 s."""
     for idle in ("1s", "2s", "5s", "15s", "60s"):
-        yield idle, {"gate": {"law": "tide", "quic": {"idle": idle}}, "queue": PLAIN}
+        gate = {"law": "tide", "admit": "connections", "quic": {"idle": idle}}
+        yield idle, {"gate": gate, "queue": PLAIN}
 
 
 def _measure(share: float, stages: Stages, seed: int) -> dict[str, float]:

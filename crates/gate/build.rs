@@ -10,7 +10,8 @@ fn main() {
     let out = std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR for a build script");
     let source = "bpf/gate.bpf.c";
     // the second one is for kernels that do not tell their types
-    let objects = [("gate.bpf.o", None), ("gate-without-types.bpf.o", Some("-DTIDEGATE_WITHOUT_TYPES"))];
+    let objects =
+        [("gate.bpf.o", None), ("gate-without-types.bpf.o", Some("-DTIDEGATE_WITHOUT_TYPES"))];
     for (object, more) in objects {
         let built = libbpf_cargo::SkeletonBuilder::new()
             .source(source)

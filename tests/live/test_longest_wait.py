@@ -28,7 +28,7 @@ def test_who_never_gives_up_is_let_in_at_the_first_try_when_overdue(monkeypatch)
     if reason := obstacle(gate=True):
         pytest.skip(reason)
     clients = f'{{ wait = "{WAIT}s", idle = "3s", dwell = "3s", turn = "1min" }}'
-    law = f'{{ law = "tide", clients = {clients} }}'
+    law = f'{{ law = "tide", admit = "clients", clients = {clients} }}'
     monkeypatch.setitem(pages.LAWS, "tide by client", law)
     monkeypatch.setattr(pages, "LONGEST", LAST_TRY)
     waits = []

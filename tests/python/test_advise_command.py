@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -118,6 +119,20 @@ def test_the_gate_file_is_one_that_a_gate_takes(tmp_path, control, ifb):
     if "built without" in done.stderr:
         pytest.skip("tidegated is built without its gate: bash tools/live.sh features says why")
     assert done.returncode == 0, done.stdout + done.stderr
+    assert f"{scene.GATE['law']} by {scene.GATE['admit']}" in done.stdout + done.stderr
+
+
+# Who installs the file gets the law whose figures he was shown: its settings, and when it begins.
+@pytest.mark.parametrize("control", ["tide", "cake+tide"])
+def test_the_gate_file_has_the_law_that_is_simulated(control):
+    file = tomllib.loads(commands(LINK, control, Router()).gate)
+    simulated = tomllib.loads(scene.under(LINK, people("hotel:7"), SHORT, control))
+    gate = simulated["port"][scene.DOWN_PORT]["gate"]
+    assert {**file["law"], "onset": file["onset"]} == gate
+    assert (gate["admit"], gate["onset"]) == ("visits", "2s"), "as a gate has it by default"
+    rate = simulated["topology"]["tandem"]["links"][-1]["rate"]
+    assert file["shape" if control == "tide" else "capacity"] == "95Mbit"
+    assert rate == "95000kbit"
 
 
 @pytest.mark.parametrize("place", ["hotel", "school", "café", "village", "ship", "office"])

@@ -308,7 +308,8 @@ def test_blitz_sends_files_that_no_link_carries_within_the_run(name: str) -> Non
 @pytest.mark.slow
 def test_a_gate_is_tried_on_the_access_link(folder: Path) -> None:
     out = folder.with_name("gate")
-    done = certified(out, "--gate", "tide", "--only", "light", "--only", "overload")
+    law = '{ law = "tide", admit = "connections" }'
+    done = certified(out, "--gate", law, "--only", "light", "--only", "overload")
     # docs/tide.md: it refuses nobody at light load and serves more than no gate under overload
     assert verdicts(done) == {"light": "like", "overload": "better"}
 
@@ -329,7 +330,8 @@ def test_blitz_with_a_long_file_floods_a_small_link(folder: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(not _native.STACKS, reason="built without stacks: make stacks")
 def test_a_gate_is_tried_where_half_of_the_sessions_are_over_quic(folder: Path) -> None:
-    done = certified(folder.with_name("quic"), "--gate", "tide", "--only", "half-quic")
+    law = '{ law = "tide", admit = "connections" }'
+    done = certified(folder.with_name("quic"), "--gate", law, "--only", "half-quic")
     [half] = conditions(done)
     # docs/quic.md: told of QUIC, tide lets half of each kind in, and those are soon complete
     found = {(each["measure"], each["of"]): each["verdict"] for each in half["measures"]}

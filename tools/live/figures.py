@@ -48,8 +48,16 @@ NONE = "law = { law = 'none' }\n"
 CLOSE_PROBE = "law = { law = 'close-probe' }\n"
 DQM = NONE + "dqm = { x_m = 50, x_M = 50, P_M = 1, measure = 'instantaneous', buffer = 100 }\n"
 SHAPE = "shape = '10Mbit'\nshape_buffer = '150kB'\n"
-TIDE = "law = { law = 'tide' }\n"
+TIDE = "law = { law = 'tide', admit = 'connections' }\n"
+"""All sessions of this lab have one address: they would be one client."""
 CONTROLS = {"none": NONE, "close-probe": CLOSE_PROBE, "tide": TIDE, "dqm": DQM}
+VISITS = TIDE.replace("connections", "visits")
+COSTS = CONTROLS | {
+    "tide by client": TIDE.replace("connections", "clients"),
+    "tide visits": VISITS,
+    "tide visits, who": f"who = true\n{VISITS}[down]\ninterface = 'tg0'\n",
+}
+"""What is measured per packet: also the default of a gate, and its view by client."""
 OVERLOAD = 340
 """Sessions/s of 10 kB: three times what 10 Mbit/s carry."""
 FLOOD = 10_000
@@ -71,7 +79,7 @@ IN_THE_SIMULATOR: dict[str, dict[str, object]] = {
             "admit": "syn-ack",
         }
     },
-    "tide": {"gate": {"law": "tide", "admit": "syn-ack"}},
+    "tide": {"gate": {"law": "tide", "admit": "connections", "opener": "syn-ack"}},
     "dqm": {
         "queue": {
             "law": "dqm",
@@ -98,6 +106,8 @@ class Wanted:
     """Seed of loads that are run once."""
     predict: bool = False
     """Whether the simulator alone is run."""
+    costs: Sequence[str] = tuple(COSTS)
+    """Controls whose cost is measured."""
 
 
 @dataclass(frozen=True)
@@ -215,14 +225,15 @@ def cpu_of(process: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def cost(_: Wanted) -> None:
+def cost(wanted: Wanted) -> None:
     """Measure the programs per packet, their maps, and the throughput with and without them."""
     print("\ncost: programs by their run-time counter, two uploads without end for 8 s; an empty")
     print("program at the same hook says what counting takes\n")
     wide = "shape = '900Mbit'\nshape_buffer = '4MB'\n"
     bulk = {"bulk": endless(2, "sender")}
     with counting_time():
-        for (name, control), hook in product(CONTROLS.items(), hooks()):
+        controls = {name: text for name, text in COSTS.items() if name in wanted.costs}
+        for (name, control), hook in product(controls.items(), hooks()):
             found = gated(control, bulk, 8, shape=wide, cost_at=hook)
             rate = of_flows(found.flows, 8).goodput_mbit_s
             maps = found.status["map_bytes"]
@@ -238,7 +249,8 @@ def cost(_: Wanted) -> None:
     scenario = document(300, bulk, rate="10Gbit")
     gate = "mode = 'enforce'\ncapacity = '10Gbit'\n"
     for name in ("close-probe", "tide"):
-        print(f"forwarding, {name}: {in_turn(scenario, gate + CONTROLS[name], 4, 10)}", flush=True)
+        if name in wanted.costs:
+            print(f"forwarding, {name}: {in_turn(scenario, gate + CONTROLS[name], 4, 10)}")
 
 
 def crowd() -> dict[str, Any]:
@@ -400,7 +412,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, prog="python -m tools.live.figures")
     parser.add_argument("--seconds", type=float, default=300, help="of each run under overload")
     parser.add_argument("--runs", type=int, default=3, help="of each control under overload")
-    parser.add_argument("--control", action="append", choices=CONTROLS, help="under overload only")
+    parser.add_argument(
+        "--control", action="append", choices=COSTS, help="under overload, and cost"
+    )
     parser.add_argument("--seed", type=int, default=1, help="of the flows at light load")
     parser.add_argument("--short", action="store_true", help="25 s and one run")
     parser.add_argument("--only", action="append", choices=PARTS, help="this part; repeatable")
@@ -413,7 +427,8 @@ def main() -> int:
         print(f"no lab here: {reason}", file=sys.stderr)
         return 2
     controls = given.control or tuple(CONTROLS)
-    wanted = Wanted(given.seconds, given.runs, controls, given.seed, given.predict)
+    costs = given.control or tuple(COSTS)
+    wanted = Wanted(given.seconds, given.runs, controls, given.seed, given.predict, costs)
     if given.short:
         wanted = replace(wanted, seconds=25, runs=1)
     begin = time.perf_counter()

@@ -40,8 +40,8 @@ LAWS = {
 }
 PREDICTED: dict[str, dict[str, object]] = {
     "none": {"law": "none"},
-    "blind": {"law": "tide"},
-    "tide": {"law": "tide", "quic": {}},
+    "blind": {"law": "tide", "admit": "connections"},
+    "tide": {"law": "tide", "admit": "connections", "quic": {}},
 }
 Flows = list[tuple[float, int]]
 

@@ -25,7 +25,7 @@ SOON = 10.0
 """Seconds after which a user gives a download up; before, it is in time."""
 
 FQ_CODEL = {"queue": {"law": "fq-codel"}}
-TIDE = {"gate": {"law": "tide", "admit": "syn-ack"}}
+TIDE = {"gate": {"law": "tide", "admit": "connections", "opener": "syn-ack"}}
 CELLS: dict[str, dict[str, Any]] = {
     "drop-tail": {},
     "fq-codel": FQ_CODEL,

@@ -444,14 +444,11 @@ impl Check<'_> {
             let what = "tide needs the link's rate: set `capacity` or `shape`";
             return Err(self.wrong("law", what));
         }
-        // without eligibility each connection is judged by itself
-        let judges = table.get("eligibility") != Some(&false.into());
         let mut unless_said = |key: &str, value: toml::Value| {
             table.entry(key).or_insert(value);
         };
         match name.as_str() {
             "fixed-rate" | "gss-ga" => unless_said("limiter", "token-bucket".into()),
-            "tide" if judges => unless_said("admit", "clients".into()),
             "close-probe" => {
                 unless_said("limiter", "token-bucket".into());
                 unless_said("relief", true.into());

@@ -77,7 +77,7 @@ impl Queue {
     /// Whether the length in the kernel's structure counts all waiting packets:
     /// some kinds count per CPU or in child queues.
     pub fn tells_its_length(&self) -> bool {
-        !matches!(self.kind.as_str(), "pfifo_fast" | "mq" | "mqprio" | "noqueue" | "")
+        !matches!(self.kind.as_str(), "pfifo_fast" | "mq" | "mqprio" | "cake_mq" | "noqueue" | "")
     }
 
     /// Whether packets can wait in it.
@@ -352,6 +352,19 @@ fn token_bucket(rate: Rate, buffer: u32) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    // Linux's mq_dump and cake_mq_dump (Linux 7.0) sum the lengths of their children when they are
+    // asked, mqprio's dump too; pfifo_fast counts per processor. In between the structure says 0.
+    #[test]
+    fn a_queue_that_sums_when_it_is_asked_does_not_tell_its_length() {
+        let tells = |kind: &str| Queue { kind: kind.into(), ..Queue::default() }.tells_its_length();
+        for kind in ["mq", "mqprio", "cake_mq", "pfifo_fast", "noqueue", ""] {
+            assert!(!tells(kind), "{kind}");
+        }
+        for kind in ["fq_codel", "cake", "tbf", "htb", "bfifo"] {
+            assert!(tells(kind), "{kind}");
+        }
+    }
 
     // linux/pkt_sched.h: tc_ratespec has 12 bytes, its rate at 8; tc_tbf_qopt is two of
     // them, then limit, buffer and mtu: 36 bytes, limit at 24.

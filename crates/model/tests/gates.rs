@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tidegate_model::{Setting, Source, load};
+use tidegate_model::{Setting, Source, load, show};
 
 /// A gate that closes and probes.
 const TEXT: &str = r#"
@@ -33,4 +33,33 @@ fn tokens_keep_in_a_bucket_alone() {
     assert!(counted.contains("write `limiter = \"token-bucket\"`"), "{counted}");
     let long = wrong(&[keep("61")]);
     assert!(long.contains("gate.tokens_keep") && long.contains("60"), "{long}");
+}
+
+/// `admit` says whom `tide` admits, or which packet opens a session: written back, each has a key of
+/// its own, and reads as before.
+#[test]
+fn whom_tide_admits_is_written_beside_what_opens_a_session() {
+    let gate = |text: &str| {
+        let text = TEXT.replace(r#"{ law = "close-probe", limiter = "token-bucket" }"#, text);
+        let source = Source { name: "test.toml", text: &text };
+        let found = show(source, &[], &BTreeMap::new()).map_err(|report| report.to_string());
+        let written = found.expect("it is right");
+        let line = |key: &str| {
+            let table = written.split("[port.bottleneck.gate]").nth(1).unwrap_or_default();
+            let found = table.lines().find(|line| line.starts_with(&format!("{key} = ")));
+            found.unwrap_or_default().to_owned()
+        };
+        (line("admit"), line("opener"))
+    };
+    let visits = "admit = \"visits\"".to_owned();
+    let connections = "admit = \"connections\"".to_owned();
+    for (text, admit, opener) in [
+        (r#"{ law = "tide" }"#, &visits, "syn"),
+        (r#"{ law = "tide", admit = "syn-ack" }"#, &visits, "syn-ack"),
+        (r#"{ law = "tide", admit = "connections" }"#, &connections, "syn"),
+        (r#"{ law = "tide", admit = "connections", opener = "either" }"#, &connections, "either"),
+    ] {
+        let opener = format!("opener = \"{opener}\"");
+        assert_eq!(gate(text), (admit.clone(), opener), "{text}");
+    }
 }

@@ -7,6 +7,7 @@ use crate::common::*;
 use tidegate_sim::{Data, Results};
 
 const BY_CLIENT: &str = "{ law = 'tide', admit = 'clients' }";
+const BY_CONNECTION: &str = "{ law = 'tide', admit = 'connections' }";
 
 /// Pages at a gate, with so many users a second, and another class.
 fn pages(gate: &str, rate: &str, more: &str) -> Results {
@@ -75,7 +76,7 @@ fn whoever_asks_seldom_is_let_in_after_half_a_minute() {
 #[test]
 fn users_who_are_let_in_get_their_page() {
     let alone = |gate: &str| done(&pages_over(", persistent = false", gate, "12/s", ""));
-    let [none, tide, clients] = ["{ law = 'none' }", "{ law = 'tide' }", BY_CLIENT].map(alone);
+    let [none, tide, clients] = ["{ law = 'none' }", BY_CONNECTION, BY_CLIENT].map(alone);
     assert!(clients > 3 * none && clients > 3 * tide, "{none}, {tide}, {clients}");
 }
 

@@ -25,7 +25,7 @@ SAYS = {
     NOW: "as it is",
     FQ: "fq_codel under HTB, both directions",
     CAKE: "CAKE, both directions",
-    TIDE: "the gate `tide`, by clients, at the downlink",
+    TIDE: "the gate `tide`, by visits, at the downlink",
     BOTH: "CAKE in both directions, and the gate at the downlink",
 }
 DOWN_PORT, UP_PORT = "link2", "link2.reverse"
@@ -195,8 +195,8 @@ def _cake(direction: str, rate: float) -> dict[str, Any]:
     return {"law": "cake", "bandwidth": _rate(rate), "isolation": hosts}
 
 
-GATE = {"law": "tide", "admit": "clients", "onset": "2s"}
-"""As a real gate has it by default."""
+GATE = {"law": "tide", "admit": "visits", "onset": "2s"}
+"""As a real gate has it by default; the gate's file says the same (`tidegate.advise.router`)."""
 
 
 def _buffer(link: Link, direction: str) -> str:

@@ -314,7 +314,9 @@ class Lab:
     def gate(self, text: str) -> subprocess.Popen[str]:
         """Start a gate at the router's end of the link, and wait until it is in place."""
         config, socket = self.folder / "gate.toml", self.folder / "gate.sock"
-        head = f"interface = 'tg0'\nsocket = '{socket}'\nmetrics = ''\nlog = '{self.log}'\n"
+        head = f"socket = '{socket}'\nmetrics = ''\nlog = '{self.log}'\n"
+        if "[down]" not in text:
+            head += "interface = 'tg0'\n"
         config.write_text(head + text, encoding="utf-8")
         process = self.start(self.router, self.tidegated, "gate", "--config", str(config))
         self.until(lambda: self.status().get("epochs"), "a gate in place", process)

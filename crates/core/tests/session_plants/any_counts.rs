@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use tidegate_core::law::Controller;
+use tidegate_core::law::session::clients::Who;
 use tidegate_core::law::session::onset::AtOnset;
 use tidegate_core::law::session::{
     Counts, Knobs, change, close_probe, fixed_rate, gss_ga, loss_rate, occupancy, tide, young,
@@ -129,6 +130,8 @@ proptest! {
         let (k1, epoch) = ((k0 + above).min(1.01), Time::from_ms(epoch_ms));
         let config = tide::Config {
             g, gamma, w, v, k0, k1, room, eligibility, epoch, alpha_min: Setting::Is(alpha_min),
+            // the least allowance is in connections
+            admit: Who::Connections,
             ..Default::default()
         };
         config.check().unwrap();

@@ -37,7 +37,8 @@ fn sixty_of_a_hundred(charge: Charge) -> Counts {
 #[test]
 fn tide_takes_off_each_lost_opener_once() {
     for charge in CHARGES {
-        let config = tide::Config { epoch: Time::from_secs(1), g: 1.0, ..Default::default() };
+        let (epoch, admit) = (Time::from_secs(1), clients::Who::Connections);
+        let config = tide::Config { epoch, g: 1.0, admit, ..Default::default() };
         let mut rig = Rig::new(Tide::new(config));
         rig.busy = Time::from_secs(1);
         let counts =

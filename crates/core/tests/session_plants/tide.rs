@@ -1,5 +1,6 @@
 //! Tide: worked epochs, its golden vectors, and its datapath packet by packet.
 
+use tidegate_core::law::session::clients::Who;
 use tidegate_core::law::session::eligibility::Window;
 use tidegate_core::law::session::tide::{Config, Tide};
 use tidegate_core::law::session::young::{self, Young};
@@ -44,8 +45,10 @@ fn golden_epochs() {
 }
 
 /// Epochs of a second, and at least five sessions in each.
+/// An epoch of a second, and connections that are judged one by one, as the worked examples count.
 fn per_second() -> Config {
-    Config { epoch: Time::from_secs(1), alpha_min: Setting::Is(5.0), ..Config::default() }
+    let (epoch, alpha_min) = (Time::from_secs(1), Setting::Is(5.0));
+    Config { epoch, alpha_min, admit: Who::Connections, ..Config::default() }
 }
 
 fn young_for(packets: u32) -> young::Config {
@@ -142,7 +145,9 @@ fn the_least_allowance_follows_from_the_link() {
     for (packets, least) in [(255, 10e6 / 8.0 / 1500.0 / 255.0), (4080, 0.204_248), (100, 5.0)] {
         let young = young_for(packets);
         let epoch = Time::from_secs(1);
-        let mut rig = Rig::new(Tide::new(Config { epoch, g: 1.0, young, ..Config::default() }));
+        let config = Config { epoch, g: 1.0, young, ..per_second() };
+        let config = Config { alpha_min: Setting::Auto, ..config };
+        let mut rig = Rig::new(Tide::new(config));
         let stuck =
             Seen { admitted: 100, ended: 0, share: 1000, busy_ms: 1000, lost: 0, waiting: 1 };
         let (_, set) = show(&mut rig, &stuck);

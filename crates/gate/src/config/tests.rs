@@ -65,7 +65,7 @@ fn a_law_that_saves_tokens_says_for_how_long() {
 
 // The default of a gate is users; a file may ask for connections, or for no eligibility at all.
 #[test]
-fn tide_admits_clients_unless_the_file_says_otherwise() {
+fn tide_admits_visits_unless_the_file_says_otherwise() {
     let clients = |law: &str| {
         let text = format!("interface = 'wan0'\nlaw = {law}\nshape = '9.5Mbit'\n");
         parsed(&text).expect("it is right").rules().clients.is_some()
@@ -73,13 +73,16 @@ fn tide_admits_clients_unless_the_file_says_otherwise() {
     assert!(clients("{ law = 'tide' }") && clients("{ law = 'tide', gamma = 0.2 }"));
     assert!(clients("{ law = 'tide', admit = 'visits' }"), "whose shares are of clients");
     assert!(!clients("{ law = 'tide', admit = 'connections' }"));
-    assert!(!clients("{ law = 'tide', eligibility = false }"));
+    assert!(!clients("{ law = 'tide', admit = 'connections', eligibility = false }"));
+    let unsaid = "interface = 'wan0'\nlaw = { law = 'tide', eligibility = false }\nshape = '1Mbit'";
+    assert!(refusal(unsaid).contains("write `eligibility = true`, or `admit = \"connections\"`"));
     assert!(!clients("{ law = 'close-probe' }"));
     let admits = |law: &str| {
         let text = format!("interface = 'wan0'\nlaw = {law}\nshape = '9.5Mbit'\n");
         parsed(&text).expect("it is right").admits()
     };
-    assert_eq!(admits("{ law = 'tide' }"), "clients");
+    assert_eq!(admits("{ law = 'tide' }"), "visits");
+    assert_eq!(admits("{ law = 'tide', admit = 'clients' }"), "clients");
     assert_eq!(admits("{ law = 'tide', admit = 'visits' }"), "visits");
     assert_eq!(admits("{ law = 'close-probe' }"), "connections");
     assert_eq!(admits("{ law = 'none' }"), "");

@@ -184,7 +184,7 @@ keys! {
     /// The keys that every gate has, whatever its law.
     #[derive(Default)]
     "GateKeys" as pub GateKeys:
-    admit: Option<Admits> = none "`clients`: a client is let in with all of its connections (laws with eligibility); `connections`, the default: each by itself" + "Or which packet opens a session, as `opener`.";
+    admit: Option<Admits> = none "`visits`, the default of `tide`: each connection with those of its client that follow the end of one; `clients`: a client with all of its connections; `connections`, the default of the others: each by itself. The first two need eligibility" + "Or which packet opens a session, as `opener`.";
     opener: Option<Opener> = none "Which packet opens a session at this port; default: the SYN of uploads, the SYN+ACK of downloads, either where data of both crosses this port";
     refuse: Refusal = { Refusal::Drop } "How a session is refused; default drop";
     charge: Charge = { Charge::Passed } "Which opening packets count against the allowance; default passed";
@@ -230,12 +230,18 @@ impl Gate {
         self.law.check()
     }
 
-    /// Sets which packet opens a session: where clients are admitted, `admit` says so, and the
-    /// opener has a key of its own.
+    /// Sets which packet opens a session: where `admit` says whom the law admits, the opener has a
+    /// key of its own.
     pub(crate) fn open_by(&mut self, opener: Opener) {
-        let by_clients = self.law.clients().is_some();
-        self.keys.opener = by_clients.then_some(opener);
-        self.keys.admit = (!by_clients).then_some(Admits::Opener(opener));
+        let says_whom = self.says_whom();
+        self.keys.opener = says_whom.then_some(opener);
+        self.keys.admit = (!says_whom).then_some(Admits::Opener(opener));
+    }
+
+    /// Whether `admit` says whom the law admits: not where that is each connection, as ever, in
+    /// documents that were written before there was a choice.
+    fn says_whom(&self) -> bool {
+        matches!(self.law, GateLaw::Tide(_)) || self.law.clients().is_some()
     }
 }
 
@@ -247,6 +253,11 @@ impl<'de> Deserialize<'de> for Gate {
             && let Some(admit) = gate.law.who_mut()
         {
             (*admit, gate.keys.admit) = (who, None);
+        }
+        if let Some(opener) = gate.written_opener()
+            && gate.says_whom()
+        {
+            gate.open_by(opener);
         }
         Ok(gate)
     }

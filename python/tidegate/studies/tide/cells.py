@@ -18,7 +18,7 @@ GATES = {
     "none": '{ law = "none" }',
     "cp": '{ law = "close-probe" }',
     "relief": '{ law = "close-probe", relief = true }',
-    "tide": '{ law = "tide" }',
+    "tide": '{ law = "tide", admit = "connections" }',
 }
 HOSTS = {
     "ns2": '{ tcp = { profile = "ns2-2005" } }',
@@ -128,9 +128,9 @@ def _special() -> Iterator[MatrixCell]:
 
 def settings(cell: MatrixCell, gate: str) -> tuple[Setting, ...]:
     """Return what a case sets in the scenario of the matrix."""
-    admit = ', admit = "syn-ack" }' if cell.download and gate != "none" else " }"
+    opener = ', opener = "syn-ack" }' if cell.download and gate != "none" else " }"
     own: list[Setting] = [
-        ("port.bottleneck.gate", gate.removesuffix(" }") + admit),
+        ("port.bottleneck.gate", gate.removesuffix(" }") + opener),
         ("traffic.web.size.pareto.mean", f"{cell.mean_kb}kB"),
         ("traffic.web.transport", HOSTS[cell.hosts]),
     ]

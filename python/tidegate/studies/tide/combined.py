@@ -61,8 +61,9 @@ def _filter() -> Iterator[Case]:
 
 
 def _fast() -> Iterator[Case]:
+    law = 'law = "tide", admit = "connections"'
     laws = {"none": GATES["none"]} | {
-        f"one flow in {one}": f'{{ law = "tide", young = {{ sample = {one} }} }}' for one in SAMPLES
+        f"one flow in {one}": f"{{ {law}, young = {{ sample = {one} }} }}" for one in SAMPLES
     }
     for name, law in laws.items():
         gate = ("port.bottleneck.gate", law)

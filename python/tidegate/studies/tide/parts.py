@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from tidegate.studies.tide.score import Found
 
 WITHOUT = {
-    "whole": '{ law = "tide" }',
-    "without sigma": '{ law = "tide", k0 = 0.0, k1 = 0.000001 }',
-    "without eligibility": '{ law = "tide", eligibility = false }',
-    "without saving": '{ law = "tide", limiter = "token-bucket" }',
-    "counter for bucket": '{ law = "tide", limiter = "counter" }',
-    "without room": '{ law = "tide", room = false }',
-    "without loss": '{ law = "tide", w = 0.0, v = 0.0 }',
-    "without bypass": '{ law = "tide", bypass = 2.0 }',
-    "one flow in 8": '{ law = "tide", young = { sample = 8 } }',
-    "4096 counters": '{ law = "tide", young = { cells = 4096 } }',
+    "whole": '{ law = "tide", admit = "connections" }',
+    "without sigma": '{ law = "tide", admit = "connections", k0 = 0.0, k1 = 0.000001 }',
+    "without eligibility": '{ law = "tide", admit = "connections", eligibility = false }',
+    "without saving": '{ law = "tide", admit = "connections", limiter = "token-bucket" }',
+    "counter for bucket": '{ law = "tide", admit = "connections", limiter = "counter" }',
+    "without room": '{ law = "tide", admit = "connections", room = false }',
+    "without loss": '{ law = "tide", admit = "connections", w = 0.0, v = 0.0 }',
+    "without bypass": '{ law = "tide", admit = "connections", bypass = 2.0 }',
+    "one flow in 8": '{ law = "tide", admit = "connections", young = { sample = 8 } }',
+    "4096 counters": '{ law = "tide", admit = "connections", young = { cells = 4096 } }',
     "cp, saving bucket": '{ law = "close-probe", relief = true, limiter = "saving-bucket" }',
     "cp, bucket and eligibility": (
         '{ law = "close-probe", relief = true, limiter = "saving-bucket", eligibility = true }'

@@ -34,7 +34,7 @@ GATES = {
     "cp": '{ law = "close-probe" }',
     "relief": '{ law = "close-probe", relief = true }',
     "gss-ga": '{ law = "gss-ga" }',
-    "tide": '{ law = "tide" }',
+    "tide": '{ law = "tide", admit = "connections" }',
 }
 STEPS = {
     "load 90 to 1000/s": ("90/s", "10kB", "traffic.web.arrivals", "1000/s"),

@@ -83,7 +83,7 @@ PAGE = '{ document = "30kB", objects = 10, connections = 6 }'
 GATES = {
     "close-probe": 'law = "close-probe", relief = true',
     "gss-ga": 'law = "gss-ga"',
-    "tide": 'law = "tide"',
+    "tide": 'law = "tide", admit = "connections"',
 }
 QUEUES = {
     "drop-tail": '{ law = "drop-tail" }',
@@ -189,15 +189,15 @@ def taken_away() -> Iterator[Case]:
             still = tuple(each for each in moving.path if not each[0].endswith(end))
             yield _case(key, replace(moving, path=still), "greedy", transport, whole)
         else:
-            gate = ("port.bottleneck.gate", '{ law = "tide", onset = "2s" }')
+            gate = ("port.bottleneck.gate", '{ law = "tide", admit = "connections", onset = "2s" }')
             yield _case(key, moving, "greedy", transport, [gate])
 
 
 def _stages(link: Link, load: str, stages: tuple[str, ...]) -> Iterator[Setting]:
     for stage in stages:
         if stage in GATES:
-            admit = ', admit = "syn-ack"' if load in ("downloads", "pages") else ""
-            yield "port.bottleneck.gate", f"{{ {GATES[stage]}{admit} }}"
+            opener = ', opener = "syn-ack"' if load in ("downloads", "pages") else ""
+            yield "port.bottleneck.gate", f"{{ {GATES[stage]}{opener} }}"
         else:
             law = QUEUES[stage].replace("XM", str(link.buffer_packets // 2))
             yield "port.bottleneck.queue", law

@@ -90,7 +90,7 @@ impl Config {
 /// The field that is not right, and what would be.
 pub fn checked(who: Who, config: &Config, eligibility: bool) -> Result<(), Refused> {
     if who != Who::Connections && !eligibility {
-        let what = "clients and visits are admitted by eligibility: write eligibility = true";
+        let what = "clients and visits are admitted by eligibility: write `eligibility = true`, or `admit = \"connections\"`";
         return Err(("admit".into(), what.to_owned()));
     }
     config.check().map_err(|(field, what)| (format!("clients.{field}").into(), what))

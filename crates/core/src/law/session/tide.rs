@@ -85,7 +85,7 @@ crate::settings! {
     alpha_min: Setting = { Setting::Auto } [0.001 to 1e9] "Least allowance, sessions per second; default auto: as many of the longest sessions (`young.packets` packets of 1500 B) as the link carries, 5 at most" ("ours");
     eligibility: bool = true "Whether a refused session stays refused when it retries" ("false: an ablation");
     bypass: f64 = { BYPASS } [0 to 2] "Fill level of the bucket from which on sessions that are not eligible are admitted too, above 1: never; default 0.9" ("ours");
-    admit: Who = { Who::Connections } quiet "What the law admits: `connections`, each by itself, `clients`, each with all of its connections, or `visits`, each connection with those of its client that follow the end of one; default connections, in the file of a gate clients";
+    admit: Who = { Who::Visits } "What the law admits: `visits`, each connection with those of its client that follow the end of one, `clients`, each with all of its connections, or `connections`, each by itself; clients and visits need `eligibility`; default visits";
     clients: clients::Config = { clients::Config::default() } quiet "How clients are let in, with `admit = \"clients\"` or `\"visits\"`";
     young: young::Config = { young::Config::default() } "Which flows count as sessions";
     limiter: Limiter = { Limiter::SavingBucket } "How admissions are spread over an epoch; default saving-bucket";

@@ -50,15 +50,16 @@ mod tests {
         let law = parsed("law = 'tide'\nadmit = 'clients'\nclients = { idle = '30s' }");
         let clients = law.expect("it is right").and_then(|law| law.clients().copied());
         assert_eq!(clients.map(|clients| clients.idle.secs()), Some(30.0));
-        assert_eq!(
-            parsed("law = 'tide'").map(|law| law.and_then(|law| law.clients().copied())),
-            Ok(None)
-        );
+        let admits = |text| parsed(text).map(|law| law.is_some_and(|law| law.clients().is_some()));
+        assert_eq!(admits("law = 'tide'"), Ok(true), "one default, here and in a gate's file");
+        assert_eq!(admits("law = 'tide'\nadmit = 'connections'"), Ok(false));
+        assert_eq!(admits("law = 'tide'\nadmit = 'connections'\neligibility = false"), Ok(false));
         for (text, what) in [
             (
                 "law = 'close-probe'\nadmit = 'clients'",
                 "admit: clients and visits are admitted by eligibility",
             ),
+            ("law = 'tide'\neligibility = false", "or `admit = \"connections\"`"),
             ("law = 'tide'\nclients = { idle = '0s' }", "`clients.idle`: 0s is out of range"),
             ("law = 'occupancy'\nadmit = 'clients'", "admit"),
         ] {
