@@ -30,7 +30,7 @@ def _page(more: str = "") -> Setting:
 
 
 SIX, EACH = _page(), _page(", persistent = false")
-AGAIN = _page(', persistent = false, count = "unlimited", think = "8s"')
+AGAIN = _page(', persistent = false, count = "unlimited", think = "2s"')
 
 
 def _rate(users: float) -> Setting:
