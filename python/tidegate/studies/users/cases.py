@@ -91,9 +91,8 @@ GATES = {
     "none": '{ law = "none" }',
     "close-probe": f"{{ {PROBE} }}",
     "close-probe by clients": f'{{ {PROBE}, eligibility = true, admit = "clients" }}',
-    "tide by connections": f'{{ law = "tide", admit = "connections", {ONSET} }}',
+    "tide": f'{{ law = "tide", admit = "connections", {ONSET} }}',
     "tide by clients": f"{{ {CLIENTS}, {ONSET} }}",
-    "tide by visits": f'{{ law = "tide", admit = "visits", {ONSET} }}',
 }
 """The gates, with the onset of a real gate, and tokens that keep as there."""
 WHOLE = "tide by clients"
