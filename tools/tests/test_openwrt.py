@@ -3,12 +3,14 @@
 import re
 import subprocess
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tidegate.hosts.lab import program
 
+Start = Callable[[dict[str, dict[str, str]]], str]
 FOLDER = Path(__file__).parents[1] / "packaging" / "openwrt"
 # What /lib/functions.sh and procd.sh of OpenWrt give to a script, by their documentation: options
 # of sections by name, and an instance that is described line by line.
@@ -47,7 +49,7 @@ def options(text: str) -> dict[str, dict[str, str]]:
 
 
 @pytest.fixture
-def started(tmp_path: Path):
+def started(tmp_path: Path) -> Start:
     """Return what the script says when it starts these sections."""
     if (built := program()) is None:
         pytest.skip("there is no tidegated: make build")
@@ -73,14 +75,14 @@ def started(tmp_path: Path):
     return start
 
 
-def test_the_file_that_is_installed_starts_nothing_until_it_is_enabled(started) -> None:
+def test_the_file_that_is_installed_starts_nothing_until_it_is_enabled(started: Start) -> None:
     installed = options((FOLDER / "tidegated.config").read_text(encoding="utf-8"))
     assert installed["router"] == BOTH | {"enabled": "0", "who": "0"}
     assert "open" not in started(installed)
 
 
 # As the file of docs/gate.md for two directions has them.
-def test_a_section_is_the_file_of_a_gate(started, tmp_path: Path) -> None:
+def test_a_section_is_the_file_of_a_gate(started: Start, tmp_path: Path) -> None:
     said = started({"router": BOTH | {"enabled": "1", "who": "1"}})
     file = tmp_path / "router.toml"
     assert tomllib.loads(file.read_text(encoding="utf-8")) == {
@@ -96,7 +98,9 @@ def test_a_section_is_the_file_of_a_gate(started, tmp_path: Path) -> None:
     assert said.count("open router") == said.count("close") == 1
 
 
-def test_a_section_may_name_a_law_one_direction_and_what_comes_back(started, tmp_path: Path):
+def test_a_section_may_name_a_law_one_direction_and_what_comes_back(
+    started: Start, tmp_path: Path
+) -> None:
     ifb = {"down": "ifb0", "down_capacity": "50Mbit", "down_ends_of": "sender"}
     started({"one": ifb | {"enabled": "yes", "law": "close-probe", "mode": "enforce"}})
     found = tomllib.loads((tmp_path / "one.toml").read_text(encoding="utf-8"))
@@ -106,7 +110,7 @@ def test_a_section_may_name_a_law_one_direction_and_what_comes_back(started, tmp
 
 
 # A gate that cannot run would be started again for ever; the others run.
-def test_a_wrong_section_is_logged_and_not_started(started) -> None:
+def test_a_wrong_section_is_logged_and_not_started(started: Start) -> None:
     wrong = BOTH | {"enabled": "1", "down_shape": "fast"}
     said = started({"wrong": wrong, "right": BOTH | {"enabled": "1"}})
     assert "open wrong" not in said
@@ -114,7 +118,7 @@ def test_a_wrong_section_is_logged_and_not_started(started) -> None:
     assert "the section wrong of /etc/config/tidegated is wrong" in said
 
 
-def test_a_file_of_ones_own_is_taken_as_it_is(started, tmp_path: Path) -> None:
+def test_a_file_of_ones_own_is_taken_as_it_is(started: Start, tmp_path: Path) -> None:
     own = tmp_path / "own.toml"
     own.write_text("interface = 'wan'\nlaw = { law = 'none' }\n", encoding="utf-8")
     said = started({"router": {"enabled": "1", "file": str(own)}})
