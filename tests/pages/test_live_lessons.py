@@ -3,8 +3,9 @@
 from types import SimpleNamespace
 
 import pytest
-from play_page import controlled
 from tools.pages import lessons
+
+from play_page import controlled
 
 RUNS = [
     pytest.param(name, number, id=f"{name}-{number + 1}")
