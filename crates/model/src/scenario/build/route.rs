@@ -1,6 +1,6 @@
 //! Routes: where each packet goes, and that it gets there.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use tidegate_core::units::Time;
 
@@ -44,15 +44,15 @@ pub(super) fn apply(
 /// The nodes, and the ports that leave them, by their names: looked up once for all entries.
 struct Names<'a> {
     network: &'a Network,
-    nodes: HashMap<&'a str, u16>,
+    nodes: BTreeMap<&'a str, u16>,
     /// A link's name stands for the direction that leaves the node.
-    ports: HashMap<(u16, &'a str), u32>,
+    ports: BTreeMap<(u16, &'a str), u32>,
 }
 
 impl<'a> Names<'a> {
     fn of(network: &'a Network) -> Names<'a> {
         let nodes = network.nodes.iter().map(String::as_str).zip(0..).collect();
-        let mut ports = HashMap::new();
+        let mut ports = BTreeMap::new();
         for (number, port) in (0..).zip(&network.ports) {
             let link = port.name.strip_suffix(".reverse");
             for name in [Some(port.name.as_str()), link].into_iter().flatten() {
