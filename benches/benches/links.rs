@@ -11,7 +11,7 @@ use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_mai
 use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::port::Port;
 use tidegate_core::units::Time;
-use tidegate_model::port::{Losses, Media, OwnLaws, Supplied};
+use tidegate_model::port::{Media, Mishaps, OwnLaws, Supplied};
 use tidegate_model::scenario::{self, LinkChange};
 use tidegate_model::{Scenario, Source};
 
@@ -31,7 +31,7 @@ const PACKETS: u32 = 20_000;
 /// 500 B at 1 Gbit/s take 4 us: 80 % of the capacity.
 const GAP_NS: u64 = 5_000;
 
-/// A name, what the port is said to do, and its losses.
+/// A name, what the port is said to do, and what befalls its packets.
 const CASES: &[(&str, &str, &str)] = &[
     ("a link that never changes", "", "0"),
     ("a table of rates, a change each ms", "rate = { trace = \"table\" }", "0"),
@@ -79,7 +79,7 @@ fn scenario(port: &str, loss: &str) -> Scenario {
 struct Link {
     port: Port,
     spec: scenario::Port,
-    losses: Option<Losses>,
+    mishaps: Option<Mishaps>,
     changes: Vec<LinkChange>,
 }
 
@@ -91,7 +91,7 @@ fn link(scenario: &Scenario) -> Link {
     port.start(Time::ZERO).expect("built-in laws start");
     let mut changes = scenario.changes.clone();
     changes.reverse();
-    Link { port, losses: Losses::of(&spec, 1), spec, changes }
+    Link { port, mishaps: Mishaps::of(&spec, 1), spec, changes }
 }
 
 fn run(link: &mut Link) -> u64 {
@@ -104,7 +104,8 @@ fn run(link: &mut Link) -> u64 {
         while link.port.next_event() <= now {
             if let Some((packet, ())) = link.port.deliver(link.port.next_event()) {
                 let packet = *packet;
-                let lost = link.losses.as_mut().is_some_and(|losses| losses.lose(&packet, now));
+                let lost =
+                    link.mishaps.as_mut().is_some_and(|one| one.befall(&packet, now).is_none());
                 delivered += u64::from(!lost);
             }
         }
