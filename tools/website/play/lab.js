@@ -31,7 +31,7 @@
 
     #build(place, plain) {
       this.run = button("Run", { className: "lab-main", onclick: () => this.start() });
-      this.stop = button("Stop", { disabled: true, onclick: () => this.engines.forEach((engine) => engine.stop()) });
+      this.stop = button("Stop", { disabled: true, onclick: () => { this.cancelled = true; this.engines.forEach((engine) => engine.stop()); } });
       this.progress = element("progress", { max: 1, value: 0 });
       this.progress.setAttribute("aria-label", "Simulated so far");
       this.status = element("p", { className: "lab-status" });
@@ -280,8 +280,10 @@
       if (this.going) return;
       const before = this.runs;
       this.#going(true);
+      this.cancelled = false;
       await this.#check();
-      if (!this.runnable || before !== this.runs) { this.#going(false); return; }
+      // Stop may have been pressed before there was a run
+      if (!this.runnable || this.cancelled || before !== this.runs) { this.#going(false); return; }
       const menus = this.#menus();
       const pace = Number(this.pace.value) || null;
       const begun = performance.now();
