@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import math
 import re
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -24,6 +25,7 @@ from tidegate.studies.today.cases import FITTED, LINKS
 from tidegate.studies.today.page import in_brackets, served
 from tidegate.studies.users.cases import Link
 from tidegate.studies.users.page import Got, got, seconds
+from tidegate.studies.users.stay import ADMITS
 
 if TYPE_CHECKING:
     from tidegate.results.run_files import SavedRun
@@ -185,6 +187,21 @@ def test_users_of_another_link_load_it_as_the_case_says() -> None:
     assert settings["traffic.web.arrivals.poisson"] == "6.0206/s"
     assert settings["traffic.web.size"] == "176471B"
     assert "connections = 1 " in settings["traffic.web.pages"]
+
+
+# Nobody, and the law by each of the three, over the same users.
+def test_users_who_stay_meet_the_law_by_each_admission() -> None:
+    study = load("users")
+    keys = [key for key in study.cases if key.startswith("stay/")]
+    assert len(keys) == 15 * 4
+    for row in {key.split(":")[0] for key in keys}:
+        mine = [study.document(study.cases[f"{row}:{who}"]) for who in ("none", *ADMITS)]
+        loads = [each.load() for each in mine]
+        assert [each.duration_s for each in loads] == [150] * 4
+        assert all(each.offered == loads[0].offered for each in loads)
+        gates = [tomllib.loads(each.load().show())["port"]["bottleneck"] for each in mine]
+        admits = [gate.get("gate", {}).get("admit") for gate in gates]
+        assert admits[1:] == list(ADMITS)
 
 
 class _Served:

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import tomllib
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -103,6 +104,43 @@ def test_a_page_is_loaded_by_the_connections_that_are_admitted() -> None:
     assert "load_s" in user.rows[0]
     assert user.asked == [DOCUMENT] + [OBJECT] * OBJECTS
     assert user.served == 1
+
+
+# By hand: 5 Mbit/s carry 5e6 / (1.07 * 8 * 102000) = 5.73 pages a second, and half more is asked
+# for. Of two users one stays and has one of fifty addresses; the others have one each.
+def test_those_who_stay_share_fifty_addresses() -> None:
+    plan = live_pages.Cell("provider", "none", "stay and once").plan()
+    assert plan.steps[0][1] == pytest.approx(8.59, abs=0.01)
+    assert (plan.stay, plan.once, plan.greedy) == (50, 0.5, 0)
+    run = Run(replace(plan, steps=((0, 1000),)))
+    came = []
+
+    async def load(user: int) -> None:
+        came.append(run.address(user))
+        await asyncio.sleep(0)
+
+    run.load = load  # type: ignore[method-assign]
+
+    async def come() -> None:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(run.come(), 1)
+
+    asyncio.run(come())
+    staying = [address for address in came if address.startswith("10.79.220.")]
+    assert 0.4 < len(staying) / len(came) < 0.6
+    assert len(set(staying)) <= 50
+    others = [address for address in came if address not in staying]
+    assert len(set(others)) == len(others)
+
+
+# By hand: of five who came, four got all after 1, 2, 3 and 9 s: the one in the middle of these took
+# 3 s. With nobody there is no time.
+def test_the_times_are_of_those_who_got_all() -> None:
+    rows = [{"load_s": each} for each in (3, 1, 9, 2)] + [{}]
+    assert live_pages.spread(rows) == {"came": 5, "done": 4, "p50_s": 3, "p95_s": 9}
+    nobody = live_pages.spread([{}])
+    assert nobody["done"] == 0
+    assert math.isnan(nobody["p50_s"])
 
 
 # With one file fewer than it needs a user is no user who waits for the network: the run is over.
