@@ -31,7 +31,7 @@ const PACKETS: u32 = 20_000;
 /// 500 B at 1 Gbit/s take 4 us: 80 % of the capacity.
 const GAP_NS: u64 = 5_000;
 
-/// A name, what the port is said to do, and what befalls its packets.
+/// A name, what the port is said to do, and its losses.
 const CASES: &[(&str, &str, &str)] = &[
     ("a link that never changes", "", "0"),
     ("a table of rates, a change each ms", "rate = { trace = \"table\" }", "0"),
