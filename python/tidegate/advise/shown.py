@@ -15,6 +15,7 @@ from tidegate.advise.scene import SAYS
 from tidegate.advise.verdict import value
 from tidegate.results.digits import significant
 from tidegate.show.measures import shown
+from tidegate.show.people import WORDS as WORDS_OF_PEOPLE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,7 +92,7 @@ def _titled(users: Users, measure: Measure) -> str:
     if measure.limits:
         numbers = (f"{each * measure.scale:g}" for each in measure.limits)
         limit = f" <= {'/'.join(numbers)}"
-    return f"{users.said}: {measure.words}{unit}{limit}"
+    return f"{users.said}: {WORDS_OF_PEOPLE.get(measure.words, measure.words)}{unit}{limit}"
 
 
 def _cell(setting: Setting, users: Users, measure: Measure) -> Text:

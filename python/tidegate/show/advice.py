@@ -33,8 +33,8 @@ FEWEST = 30
 LEAST_SHARE = 0.1
 """And such a share of them, or those served are too special for their time to say anything."""
 SAID = {
-    "calls-up": "calls (the other end)",
-    "meetings-up": "meetings (the other end)",
+    "calls-up": "other end of calls",
+    "meetings-up": "other end of meetings",
 }
 """Classes of guests whose names do not say who they are: what guests send is heard elsewhere."""
 
