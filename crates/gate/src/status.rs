@@ -73,7 +73,7 @@ pub struct Status {
     /// Bits per second that came in by the interface in the last epoch.
     #[serde(default)]
     pub received_bps: f64,
-    /// Bytes that left by the interface, as it counts them.
+    /// Bytes that have left by the interface since the gate stood there first.
     #[serde(default)]
     pub sent_bytes: u64,
     /// `shape` or `capacity`, bits per second; zero: neither is set.

@@ -52,14 +52,14 @@ impl Controller {
         let tally: Tally = placed.gate.program.tally()?;
         let Some(there) = self.netlink.interface_at(index).at(&name)? else { return Ok(()) };
         let now = (Instant::now(), [there.received.bytes, there.sent.bytes]);
+        let mut left = 0;
         if let Some((then, before)) = self.passed_before.replace(now) {
             self.epoch_length = now.0.saturating_duration_since(then);
             let passed = self.epoch_length.as_secs_f64().max(1e-3);
-            self.rates_bps = [0, 1].map(|side| {
-                // some drivers count anew when the interface is set up again
-                let bytes = now.1[side].checked_sub(before[side]).unwrap_or(now.1[side]);
-                8.0 * bytes as f64 / passed
-            });
+            // some drivers count anew when the interface is set up again
+            let grown = |side: usize| now.1[side].checked_sub(before[side]).unwrap_or(now.1[side]);
+            self.rates_bps = [0, 1].map(|side| 8.0 * grown(side) as f64 / passed);
+            left = grown(1);
         }
         let seen = [tally.incoming_bytes, tally.bytes.iter().sum()];
         let passed: [Traffic; 2] = [there.received, there.sent];
@@ -85,7 +85,9 @@ impl Controller {
         let epoch_s = self.epoch_length.as_secs_f64();
         self.board.send_modify(|status| {
             status.bypassed_share = shares[0].max(shares[1]);
-            (status.sent_bytes, status.epoch_s) = (there.sent.bytes, epoch_s);
+            // not its own count: one that is made anew counts from zero
+            status.sent_bytes += left;
+            status.epoch_s = epoch_s;
         });
         self.report(Concern::Bypass, trouble);
         Ok(())
