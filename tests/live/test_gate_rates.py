@@ -47,7 +47,8 @@ def judged(scrapes, folder) -> subprocess.CompletedProcess[str]:
     given = [{"series": name, "values": values[name]} for name in series]
     test = {"interval": f"{EVERY_S}s", "input_series": given, "promql_expr_test": asked}
     file = folder / "rates.yml"
-    file.write_text(json.dumps({"tests": [test]}))
+    # samples are read in steps of it
+    file.write_text(json.dumps({"evaluation_interval": f"{EVERY_S}s", "tests": [test]}))
     command = ["promtool", "test", "rules", str(file)]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
