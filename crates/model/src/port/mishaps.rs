@@ -42,6 +42,7 @@ impl Mishaps {
     }
 
     /// Draws what befalls a packet, `now` after the start of the run; none: it is lost.
+    #[inline]
     pub fn befall(&mut self, packet: &Packet, now: Time) -> Option<Fate> {
         if self.losses.as_mut().is_some_and(|losses| losses.lose(packet, now)) {
             return None;
