@@ -41,7 +41,7 @@ def text_of(name: str) -> str:
 CASES = {
     "one gate": (text_of("tide"), [""]),
     "pages": (text_of("pages-by-client"), [""]),
-    "two queues": (text_of("home-link"), ["", "variant:codel"]),
+    "two queues": (text_of("home-link"), ["variant:drop-tail", "variant:fq-codel"]),
     "series": (SERIES, ["", "variant:codel"]),
     "two windows": (lessons.scenario("fairness"), ["variant:reno", "variant:cubic-then-bbr"]),
 }
