@@ -51,4 +51,4 @@ def test_every_example_runs(
 ) -> None:
     monkeypatch.chdir(ROOT)
     runpy.run_path(str(path), run_name="__main__")
-    assert "completed" in capsys.readouterr().out
+    assert "utilisation" in capsys.readouterr().out

@@ -24,7 +24,7 @@ FIGURE = re.compile(r"([\d.]+) ± ([\d.]+)")
 TABLES = [
     ("README.md", "overloaded-access-link", "none,fixed-rate:100,gss-ga,close-probe", 5),
     ("docs/own-traffic.md", "captured-traffic", "none,fixed-rate:20,close-probe", 4),
-    ("docs/getting-started.md", "", "none,close-probe,tide", 6),
+    ("docs/getting-started.md", "", "none,close-probe,tide:admit=connections", 6),
 ]
 
 

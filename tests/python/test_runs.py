@@ -258,6 +258,8 @@ def test_tables_have_the_columns_that_are_documented(overload):
         "port.bottleneck.rate": '{ trace = "tidegate:lte" }',
         "port.bottleneck.filter": '{ law = "lgc" }',
         "port.bottleneck.police": '{ rate = "1Gbit", burst = "100kB" }',
+        "port.bottleneck.corrupt": "0.001",
+        "port.bottleneck.duplicate": "0.001",
         "series.classes": '["web"]',
         "series.acks": '["web:0"]',
         "traffic.film": '{ arrivals = { at = ["0s"] }, video = { ladder = ["0.5Mbit"] } }',
@@ -277,5 +279,7 @@ def test_tables_have_the_columns_that_are_documented(overload):
     assert set(tables["ports"]) - set(plain) == {
         "drops_filtered",
         "drops_policed",
+        "damaged_packets",
+        "copied_packets",
         "possible_bytes",
     }
