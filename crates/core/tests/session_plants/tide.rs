@@ -44,8 +44,8 @@ fn golden_epochs() {
     assert_eq!(replayed, 140);
 }
 
-/// Epochs of a second, and at least five sessions in each.
-/// An epoch of a second, and connections that are judged one by one, as the worked examples count.
+/// Epochs of a second, at least five sessions in each, and connections that are judged one by one,
+/// as the worked examples count.
 fn per_second() -> Config {
     let (epoch, alpha_min) = (Time::from_secs(1), Setting::Is(5.0));
     Config { epoch, alpha_min, admit: Who::Connections, ..Config::default() }
