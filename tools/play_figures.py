@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import statistics
+import sys
 import time
 from pathlib import Path
 
@@ -82,10 +83,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tools.play_figures", description=__doc__)
     parser.add_argument("--runs", type=int, default=5, help="how often each time is measured")
     runs = parser.parse_args().runs
+    index = Path.cwd() / SITE / "play" / "index.html"
+    if not index.exists():
+        sys.exit(f"{SITE}/play is not there: run make site")
     module = wasm.built()
     print(f"module: {len(wasm.packed(module)) / 1e6:.2f} MB compressed")
-    page = (Path.cwd() / SITE / "play" / "index.html").as_uri()
-    forty = f"{page}#{play.fragment({'text': FORTY})}"
+    forty = f"{index.as_uri()}#{play.fragment({'text': FORTY})}"
     opened = [first_picture(forty) for _ in range(runs)]
     real, cpu = (_median([each[place] for each in opened]) for place in (0, 1))
     print(f"first picture: {real} s, of processor time {cpu} s")
