@@ -1,11 +1,13 @@
 """Real clients of QUIC under overload, through the real gate: a table beside the prediction.
 
-    python -m tools.live.quic [--control none,blind,tide] [--seconds 40] [--seed 1]
+    python -m tools.live.quic [--control none,blind,tide,egress] [--seconds 40] [--seed 1]
 
 Downloads of 10 kB (Pareto 1.5), one and a half times what a link of 10 Mbit/s carries, all of them
 over QUIC; users wait 30 s. `blind` is tide that only counts Initials, `tide` the same with
-`quic = "admit"`. The ends are quinn on sockets (tools/quic_ends), the prediction is quinn in the
-simulator (`make stacks`) on the same flows.
+`quic = "admit"`, which refuses the Initial of a client where it comes in. `egress` refuses that of
+the server where it leaves, as a gate of the simulator does: so `egress` has the prediction of
+`tide`. The ends are quinn on sockets (tools/quic_ends), the prediction is quinn in the simulator
+(`make stacks`) on the same flows.
 """
 
 from __future__ import annotations
@@ -33,15 +35,17 @@ RATE = 188.0
 PATIENCE_S = 30.0
 IN_TIME_S = 5.0
 ENDS = Path(__file__).parents[1] / "quic_ends"
+TIDE = 'mode = "enforce"\nlaw = { law = "tide", admit = "connections" }\n'
 LAWS = {
     "none": 'law = { law = "none" }\n',
-    "blind": 'mode = "enforce"\nlaw = { law = "tide", admit = "connections" }\n',
-    "tide": 'mode = "enforce"\nquic = "admit"\nlaw = { law = "tide", admit = "connections" }\n',
+    "blind": TIDE,
+    "tide": f'quic = "admit"\n{TIDE}',
+    "egress": f'quic = "admit"\nrefuse_at = "egress"\n{TIDE}',
 }
 PREDICTED: dict[str, dict[str, object]] = {
     "none": {"law": "none"},
     "blind": {"law": "tide", "admit": "connections"},
-    "tide": {"law": "tide", "admit": "connections", "quic": {}},
+    "egress": {"law": "tide", "admit": "connections", "quic": {}},
 }
 Flows = list[tuple[float, int]]
 
@@ -132,8 +136,9 @@ def main() -> int:
         for control in asked.control.split(","):
             real = valid(partial(measured, control, flows), partial(print, file=sys.stderr))
             print(row(control, "measured", real), flush=True)
-            forecast = predicted(control, flows, asked.seconds, Path(folder))
-            print(row(control, "predicted", forecast), flush=True)
+            if control in PREDICTED:
+                forecast = predicted(control, flows, asked.seconds, Path(folder))
+                print(row(control, "predicted", forecast), flush=True)
     return 0
 
 
