@@ -37,7 +37,7 @@ from tidegate.hosts.lab import (
     valid,
 )
 from tools.live.cost import Cost, counting_time, hooks, in_turn, mean_times, put_empty
-from tools.live.loads import document, endless, pages
+from tools.live.loads import REAL_GATE, document, endless, pages
 from tools.live.measure import Flow, Measures, mean_and_spread, of_flows, read, simulate
 from tools.live.today import today
 
@@ -76,10 +76,10 @@ IN_THE_SIMULATOR: dict[str, dict[str, object]] = {
             "limiter": "token-bucket",
             "relief": True,
             "tokens_keep": 2.0,
-            "admit": "syn-ack",
+            **REAL_GATE,
         }
     },
-    "tide": {"gate": {"law": "tide", "admit": "connections", "opener": "syn-ack"}},
+    "tide": {"gate": {"law": "tide", "admit": "connections", **REAL_GATE}},
     "dqm": {
         "queue": {
             "law": "dqm",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 HOST = {"tcp": {"profile": "linux-6.18"}}
-
+REAL_GATE = {"onset": "2s", "ends_of": "peer"}
+"""What a real gate does by default, and one of a scenario only if it says so."""
 
 LINK = {"rate": "10Mbit", "delay": "20ms", "buffer": "150kB"}
 ACCESS = {"rate": "10Gbit", "delay": "0ms"}

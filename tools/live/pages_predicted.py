@@ -9,7 +9,7 @@ from typing import Any
 
 import tidegate
 from tools.live import loads
-from tools.live.loads import HOST, endless
+from tools.live.loads import HOST, REAL_GATE, endless
 from tools.live.page_server import head
 from tools.live.page_users import (
     CONNECTIONS,
@@ -28,13 +28,13 @@ GATES: dict[str, dict[str, Any]] = {
             "law": "close-probe",
             "limiter": "token-bucket",
             "relief": True,
-            "onset": "2s",
             "tokens_keep": 2.0,
+            **REAL_GATE,
         }
     },
-    "tide": {"gate": {"law": "tide", "admit": "connections", "onset": "2s"}},
-    "tide by client": {"gate": {"law": "tide", "admit": "clients", "onset": "2s"}},
-    "tide visits": {"gate": {"law": "tide", "admit": "visits", "onset": "2s"}},
+    "tide": {"gate": {"law": "tide", "admit": "connections", **REAL_GATE}},
+    "tide by client": {"gate": {"law": "tide", "admit": "clients", **REAL_GATE}},
+    "tide visits": {"gate": {"law": "tide", "admit": "visits", **REAL_GATE}},
 }
 QUEUES: dict[str, dict[str, Any]] = {
     "drop-tail": {},
@@ -58,7 +58,9 @@ def port(cell: Cell) -> dict[str, Any] | None:
     if cell.control.startswith("nft connections"):
         rate = LIMITS[cell.control.split()[-1]] * CONNECTIONS * cell.carries
         fixed: dict[str, Any] = {"law": "fixed-rate", "rate": f"{rate:.3f}/s"}
-        return {**said, "gate": fixed | {"limiter": "token-bucket", "burst": BURST}}
+        # nft sees the SYN that comes in
+        fixed |= {"limiter": "token-bucket", "burst": BURST, "refuse_at": "ingress"}
+        return {**said, "gate": fixed}
     if cell.control == "DQM":
         whole = cell.buffer // 1500
         law: dict[str, Any] = {"law": "dqm", "x_m": whole // 2, "x_M": whole // 2, "P_M": 1.0}

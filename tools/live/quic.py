@@ -4,10 +4,9 @@
 
 Downloads of 10 kB (Pareto 1.5), one and a half times what a link of 10 Mbit/s carries, all of them
 over QUIC; users wait 30 s. `blind` is tide that only counts Initials, `tide` the same with
-`quic = "admit"`, which refuses the Initial of a client where it comes in. `egress` refuses that of
-the server where it leaves, as a gate of the simulator does: so `egress` has the prediction of
-`tide`. The ends are quinn on sockets (tools/quic_ends), the prediction is quinn in the simulator
-(`make stacks`) on the same flows.
+`quic = "admit"`, which refuses the Initial of a client where it comes in; `egress` refuses that of
+the server where it leaves. The ends are quinn on sockets (tools/quic_ends), the prediction is quinn
+in the simulator (`make stacks`) on the same flows.
 """
 
 from __future__ import annotations
@@ -45,6 +44,7 @@ LAWS = {
 PREDICTED: dict[str, dict[str, object]] = {
     "none": {"law": "none"},
     "blind": {"law": "tide", "admit": "connections"},
+    "tide": {"law": "tide", "admit": "connections", "quic": {}, "ends_of": "peer"},
     "egress": {"law": "tide", "admit": "connections", "quic": {}},
 }
 Flows = list[tuple[float, int]]
@@ -136,9 +136,8 @@ def main() -> int:
         for control in asked.control.split(","):
             real = valid(partial(measured, control, flows), partial(print, file=sys.stderr))
             print(row(control, "measured", real), flush=True)
-            if control in PREDICTED:
-                forecast = predicted(control, flows, asked.seconds, Path(folder))
-                print(row(control, "predicted", forecast), flush=True)
+            forecast = predicted(control, flows, asked.seconds, Path(folder))
+            print(row(control, "predicted", forecast), flush=True)
     return 0
 
 

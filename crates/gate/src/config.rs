@@ -7,6 +7,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize};
 use tidegate_core::law::keys::table;
 use tidegate_core::law::queue::dqm;
+pub use tidegate_core::law::session::ingress::{EndsOf, RefuseAt};
 use tidegate_core::law::session::{Admission, Limiter, Opener, Refusal};
 use tidegate_core::law::settings::Link;
 use tidegate_core::units::{Rate, Size, Time};
@@ -64,29 +65,6 @@ pub enum Ends {
     Cells,
     /// A map of the flows that ended last.
     FlowMap,
-}
-
-/// Whose FIN ends a session.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum EndsOf {
-    /// The receiver's, which enters by this interface after the last data has arrived.
-    #[default]
-    Peer,
-    /// The sender's, which leaves by this interface before the last data has arrived. For
-    /// routes whose return path is another one.
-    Sender,
-}
-
-/// Where a download is refused.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum RefuseAt {
-    /// Its SYN, as it comes in by this interface: the server has no half-open connection.
-    Ingress,
-    /// The server's SYN+ACK, as it leaves by this interface. For routes whose return path is
-    /// another one.
-    Egress,
 }
 
 /// Treatment of QUIC Initials.
@@ -538,10 +516,7 @@ impl Check<'_> {
             law,
             tokens_keep: if saves { 0.0 } else { file.tokens_keep },
             ends_size,
-            refuse_at: file.refuse_at.unwrap_or(match file.ends_of {
-                EndsOf::Peer => RefuseAt::Ingress,
-                EndsOf::Sender => RefuseAt::Egress,
-            }),
+            refuse_at: file.refuse_at.unwrap_or(file.ends_of.refuses_at()),
             dqm,
             shape,
             capacity,

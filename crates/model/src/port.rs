@@ -188,7 +188,8 @@ impl scenario::Port {
             let rate = self.link().rate;
             let keys = &gate.keys;
             let rules = gate.law.admission(gate.opener(), keys.refuse, rate);
-            let mut rules = Admission { charge: keys.charge, quic: keys.quic, ..rules };
+            let (charge, quic, ingress) = (keys.charge, keys.quic, gate.ingress());
+            let mut rules = Admission { charge, quic, ingress, ..rules };
             let law = match keys.onset {
                 Time::ZERO => law,
                 wait => {

@@ -125,6 +125,18 @@ pub struct Port {
     pub record: u32,
 }
 
+impl Network {
+    /// The port of the other direction of a port's link; none: the link has one direction.
+    pub fn reverse(&self, port: u32) -> Option<u32> {
+        let name = &self.ports.get(port as usize)?.name;
+        let other = match name.strip_suffix(".reverse") {
+            Some(there) => there.to_owned(),
+            None => format!("{name}.reverse"),
+        };
+        (0..).zip(&self.ports).find(|(_, port)| port.name == other).map(|(number, _)| number)
+    }
+}
+
 impl Port {
     /// A port without laws and losses, the only one of its path.
     pub(crate) fn plain(

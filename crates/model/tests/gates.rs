@@ -63,3 +63,27 @@ fn whom_tide_admits_is_written_beside_what_opens_a_session() {
         assert_eq!(gate(text), (admit.clone(), opener), "{text}");
     }
 }
+
+/// A gate that looks at what comes in needs a link of two directions; a SYN that is judged there meets
+/// no queue of the port, so none can lose it before it is charged.
+#[test]
+fn a_gate_that_sees_both_directions_needs_both() {
+    let wrong = |text: &str, set: &[Setting<'_>]| {
+        let found = load(Source { name: "test.toml", text }, set, &BTreeMap::new());
+        found.err().map(|report| report.to_string()).unwrap_or_default()
+    };
+    let peer = Setting { key: "port.bottleneck.gate.ends_of", value: "'peer'" };
+    let queued = Setting { key: "port.bottleneck.gate.charge", value: "'queued'" };
+    let egress = Setting { key: "port.bottleneck.gate.refuse_at", value: "'egress'" };
+    assert_eq!(wrong(TEXT, &[peer]), "");
+    let charged = wrong(TEXT, &[peer, queued]);
+    assert!(charged.contains("refuse_at = \"egress\""), "{charged}");
+    assert_eq!(wrong(TEXT, &[peer, queued, egress]), "");
+    let one_way = "name = \"one\"\nduration = \"10s\"\n\
+         [topology.links]\nthere = { from = \"a\", to = \"b\", rate = \"1Mbit\", delay = \"1ms\", one_way = true }\n\
+         back = { from = \"b\", to = \"a\", rate = \"1Mbit\", delay = \"1ms\", one_way = true }\n\
+         [port.there]\ngate = { law = \"close-probe\", ends_of = \"peer\" }\n\
+         [traffic.web]\nfrom = \"a\"\nto = \"b\"\narrivals = { poisson = \"1/s\" }\nsize = \"10kB\"\n";
+    let found = wrong(one_way, &[]);
+    assert!(found.contains("nothing comes in by the other one"), "{found}");
+}

@@ -65,7 +65,13 @@ enum Feeder {
 
 impl Lookahead {
     /// Finds the ports of a run, and makes those before them foresee.
-    pub(crate) fn of(scenario: &Scenario, routes: &Routes, ports: &mut [Port]) -> Lookahead {
+    /// `looked_at`: whether a gate looks at what comes in over a port.
+    pub(crate) fn of(
+        scenario: &Scenario,
+        routes: &Routes,
+        ports: &mut [Port],
+        looked_at: impl Fn(u32) -> bool,
+    ) -> Lookahead {
         let specs = &scenario.network.ports;
         let filters = specs.iter().any(|port| port.filter.is_some());
         if filters || !routes.sorted.is_empty() || !scenario.series.classes.is_empty() {
@@ -76,7 +82,8 @@ impl Lookahead {
         let changing: BTreeSet<u32> = scenario.changes.iter().map(|change| change.port).collect();
         let stays = |number: u32| {
             let spec = &specs[number as usize];
-            !spec.mistreats() && !changing.contains(&number) && ports[number as usize].is_plain()
+            let whole = !spec.mistreats() && !changing.contains(&number) && !looked_at(number);
+            whole && ports[number as usize].is_plain()
         };
         let is_host = |node: u16| routes.starts[usize::from(node)].is_none();
         let mut found = Vec::new();

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use tidegate_core::law::Verdict;
 use tidegate_core::law::greedy::{Key, Names, Node};
 use tidegate_core::packet::{Ext, Flags, Packet};
 use tidegate_core::port::{Outcome, Port, Stages};
@@ -27,7 +28,8 @@ use crate::services::{Decided, Hop};
 type Exit = u32;
 /// To a host with one link, which receives every packet.
 const HOST: Exit = OTHER - 1;
-/// Over a link where something befalls packets, or to a node that does not route by destination alone. Beyond
+/// Over a link where something befalls packets, past a gate that looks at what comes in, or to a
+/// node that does not route by destination alone. Beyond
 /// every table, as the one above, and so with the number of any destination added to it: also where
 /// a place in a table has 32 bits, as in WebAssembly.
 const OTHER: Exit = u32::MAX - u16::MAX as u32;
@@ -44,6 +46,8 @@ pub(crate) struct Network {
     pub(crate) routes: Routes,
     /// What befalls packets behind a link, by the port's number.
     mishaps: BTreeMap<u32, Mishaps>,
+    /// The gates that look at what comes in: by the port that it comes over, their own port.
+    looked_at: BTreeMap<u32, u32>,
     /// The copy of the packet that has just arrived at its destination, if a link made one.
     copy: Option<Packet>,
     /// The nodes at the near and at the far end of each port.
@@ -86,15 +90,24 @@ impl Network {
             ports.push(port.map_err(|NoSuchLaw(name)| BuildError::NoSuchLaw(name))?);
         }
         let routes = Routes::of(&scenario.network);
+        let looks = (0..).zip(&ports).filter(|(_, port): &(u32, &Port)| port.looks_at_ingress());
+        let looked_at: BTreeMap<u32, u32> =
+            looks.filter_map(|(own, _)| Some((scenario.network.reverse(own)?, own))).collect();
+        let exits = (0..).zip(specs).map(|(number, spec)| match looked_at.contains_key(&number) {
+            true => OTHER,
+            false => exit(&routes, spec),
+        });
+        let exits = exits.collect();
         let mishaps = |(number, spec)| Some((number, Mishaps::of(spec, seed)?));
         let mut network = Network {
             now: Time::ZERO,
             events: Events::default(),
             flight: Flight::new(),
             ports,
-            exits: specs.iter().map(|spec| exit(&routes, spec)).collect(),
+            exits,
             routes,
             mishaps: (0..).zip(specs).filter_map(mishaps).collect(),
+            looked_at,
             copy: None,
             ends: specs.iter().map(|spec| (spec.from, spec.to)).collect(),
             decided: Vec::new(),
@@ -128,7 +141,8 @@ impl Network {
 
     /// Finds the landings that can be left out. The stages of the ports are those of the run.
     pub(crate) fn look_ahead(&mut self, scenario: &Scenario) {
-        self.lookahead = Lookahead::of(scenario, &self.routes, &mut self.ports);
+        let looked_at = |port: u32| self.looked_at.contains_key(&port);
+        self.lookahead = Lookahead::of(scenario, &self.routes, &mut self.ports, looked_at);
     }
 
     /// Whether any landing is left out.
@@ -298,11 +312,12 @@ impl Network {
         let node = self.ends[number as usize].1;
         let onward = self.routes.next(node, packet.dst, PacketKind::of(packet.flags));
         let onward = onward.unwrap_or(NO_PORT);
-        let Some(mishaps) = self.mishaps.get_mut(&number) else {
-            return self.go_on(onward, packet, arrived);
+        let fate = match self.mishaps.get_mut(&number) {
+            Some(mishaps) => mishaps.befall(packet, packet.at),
+            None => Some(Fate::WHOLE),
         };
-        match mishaps.befall(packet, packet.at) {
-            Some(Fate::WHOLE) => self.go_on(onward, packet, arrived),
+        match fate {
+            Some(Fate::WHOLE) => self.come_in(onward, packet, arrived),
             Some(fate) => self.go_on_amiss(onward, fate, packet, arrived),
             None => {
                 self.hops -= 1;
@@ -328,11 +343,11 @@ impl Network {
             packet.flow = FlowId::new(FlowId::DAMAGED, 0).0;
         }
         let copy = fate.twice.then(|| self.datagrams.copy(&packet));
-        let arrives = self.go_on(onward, &packet, arrived);
+        let arrives = self.come_in(onward, &packet, arrived);
         let Some(copy) = copy else { return arrives };
         self.hops += 1;
         // one of two that arrive waits until the other is delivered
-        if self.go_on(onward, &copy, &mut packet) {
+        if self.come_in(onward, &copy, &mut packet) {
             self.copy = Some(packet);
         }
         arrives
@@ -347,6 +362,20 @@ impl Network {
     /// Whether some link delivers packets twice.
     pub(crate) fn makes_copies(scenario: &Scenario) -> bool {
         scenario.network.ports.iter().any(|port| port.impairments.duplicate > 0.0)
+    }
+
+    /// A packet goes on unless a gate refuses it that looks at what comes in over this link.
+    #[inline]
+    fn come_in(&mut self, onward: u32, packet: &Packet, arrived: &mut Packet) -> bool {
+        let Some(&gate) = self.looked_at.get(&packet.prev_port) else {
+            return self.go_on(onward, packet, arrived);
+        };
+        match self.ports[gate as usize].come_in(packet, self.now) {
+            Verdict::Pass | Verdict::Mark(_) => return self.go_on(onward, packet, arrived),
+            Verdict::Drop(_) => self.datagrams.end(packet),
+            Verdict::Reject(_) => self.reject(gate, packet),
+        }
+        false
     }
 
     /// A packet enters the next port, or has reached its destination.

@@ -23,6 +23,7 @@ mod guests;
 mod holes;
 mod hosts;
 mod identities;
+mod ingress;
 mod l4s;
 mod ledbat;
 mod links;

@@ -45,12 +45,21 @@ fn gate() -> impl Strategy<Value = String> {
     let refuse = prop::sample::select(vec!["drop", "rst"]);
     let charge = prop::sample::select(vec!["passed", "queued"]);
     let onset = prop::sample::select(vec!["0s", "1s"]);
-    let gate = (law, refuse, charge, onset).prop_map(|(law, refuse, charge, onset)| {
+    let sees = prop::sample::select(vec![
+        "",
+        ", ends_of = \"peer\"",
+        ", ends_of = \"peer\", refuse_at = \"egress\"",
+        ", refuse_at = \"ingress\"",
+    ]);
+    let gate = (law, refuse, charge, onset, sees).prop_map(|(law, refuse, charge, onset, sees)| {
+        // what is judged as it comes in meets no queue
+        let judged_coming_in = !sees.is_empty() && !sees.contains("egress");
+        let charge = if judged_coming_in { "passed" } else { charge };
         let (name, more) = law.split_once(',').unwrap_or((law, ""));
         let more = if more.is_empty() { String::new() } else { format!(",{more}") };
         format!(
             "{{ law = \"{name}\"{more}, opener = \"OPENER\", refuse = \"{refuse}\", \
-             charge = \"{charge}\", onset = \"{onset}\" }}"
+             charge = \"{charge}\", onset = \"{onset}\"{sees} }}"
         )
     });
     prop_oneof![1 => Just("{ law = \"none\" }".to_owned()), 9 => gate]

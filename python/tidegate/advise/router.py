@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tidegate.advise.scene import BOTH, CAKE, FQ, GATE, NOW, TIDE
+from tidegate.advise.scene import BOTH, CAKE, FQ, GATE, LAW, NOW, TIDE
 from tidegate.errors import UsageError
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def _ifb(router: Router) -> list[str]:
 def _gate(router: Router, rate: float, *, shapes: bool) -> str:
     """Return the file of a gate at the inner interface, which decides about downloads."""
     shaped = tc_rate(rate)
-    law = ", ".join(f'{key} = "{value}"' for key, value in GATE.items() if key != "onset")
+    law = ", ".join(f'{key} = "{value}"' for key, value in LAW.items())
     key = "shape" if shapes else "capacity"
     why = (
         "the gate shapes, so that the queue is here"

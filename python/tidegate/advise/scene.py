@@ -195,7 +195,8 @@ def _cake(direction: str, rate: float) -> dict[str, Any]:
     return {"law": "cake", "bandwidth": _rate(rate), "isolation": hosts}
 
 
-GATE = {"law": "tide", "admit": "visits", "onset": "2s"}
+LAW = {"law": "tide", "admit": "visits"}
+GATE = {**LAW, "onset": "2s", "ends_of": "peer"}
 """As a real gate has it by default; the gate's file says the same (`tidegate.advise.router`)."""
 
 

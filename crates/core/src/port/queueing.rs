@@ -131,6 +131,24 @@ impl<C: Default> Port<C> {
         }
     }
 
+    /// Whether its gate looks at what comes in by the other direction of its link.
+    pub fn looks_at_ingress(&self) -> bool {
+        let gate = self.staged.as_ref().and_then(|staged| staged.stages.gate.as_ref());
+        gate.is_some_and(|gate| gate.datapath.looks_at_ingress())
+    }
+
+    /// A packet comes in at `now` by the other direction of the link. One that the gate refuses
+    /// counts as arrived here, and lost.
+    pub fn come_in(&mut self, packet: &Packet, now: Time) -> Verdict {
+        let gate = self.staged.as_mut().and_then(|staged| staged.stages.gate.as_mut());
+        let verdict = gate.map_or(Verdict::Pass, |gate| gate.came_in(packet, now));
+        if let Verdict::Drop(reason) | Verdict::Reject(reason) = verdict {
+            self.count_arrival(packet);
+            self.lose(packet.flags, reason);
+        }
+        verdict
+    }
+
     /// From now on stores a copy of each packet sent, for [`Port::take_sent`].
     pub fn watch(&mut self) {
         self.pass_by_stages();

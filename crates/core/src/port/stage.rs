@@ -1,5 +1,6 @@
 //! A law at a port: its datapath, its controller, and the knobs and counts between them.
 
+use crate::law::session::Admit;
 use crate::law::{Controller, Counted, Datapath, Decision, Fault, Moment, Verdict, View};
 use crate::packet::Packet;
 use crate::units::Time;
@@ -116,6 +117,13 @@ impl<D: Datapath> Stage<D> {
     #[inline]
     pub fn depart(&mut self, packet: &mut Packet, moment: &Moment) {
         self.datapath.depart(packet, moment, &self.knobs, &mut self.counts);
+    }
+}
+
+impl Stage<Admit> {
+    /// A packet comes in by the other direction of the link: may it continue?
+    pub fn came_in(&mut self, packet: &Packet, now: Time) -> Verdict {
+        self.datapath.came_in(packet, now, &self.knobs, &mut self.counts)
     }
 }
 

@@ -322,14 +322,18 @@ fn unseen(scenario: &Scenario, paths: &[Path], (number, port): (u32, &Port)) -> 
     let Some(gate) = &port.gate else { return Vec::new() };
     let opener = gate.opener();
     let crossing: Vec<&Path> = paths.iter().filter(|path| path.data.contains(&number)).collect();
-    let met = paths.iter().any(|path| path.opens(number, opener));
+    let comes_in = gate.ingress().openers.then(|| scenario.network.reverse(number)).flatten();
+    let opens = |path: &Path| {
+        path.opens(number, opener) || comes_in.is_some_and(|from| path.opens(from, Opener::Syn))
+    };
+    let met = paths.iter().any(opens);
     let unread =
         |class: &Class| matches!(class.transport, Transport::Quic(_)) && gate.keys.quic.is_none();
     let mut found: Vec<String> = crossing
         .iter()
         .filter_map(|path| {
             let class = scenario.traffic.get(path.class)?;
-            let opens = path.opens(number, opener) && !unread(class);
+            let opens = opens(path) && !unread(class);
             let shaken = match class.transport.tcp() {
                 _ if opens || matches!(class.transport, Transport::Udp(_)) => return None,
                 Some(tcp) => tcp.handshake,

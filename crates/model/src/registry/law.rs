@@ -14,6 +14,7 @@ use tidegate_core::law::Controller;
 use tidegate_core::law::keys::Table as _;
 use tidegate_core::law::registry::{self, Laws as _, Nothing, choice};
 use tidegate_core::law::session::clients::{self, Who};
+use tidegate_core::law::session::ingress::{EndsOf, Ingress, RefuseAt};
 use tidegate_core::law::session::{
     self, Admission, Charge, Counts, Knobs, Limiter, Opener, Refusal, quic,
 };
@@ -101,7 +102,19 @@ impl GateLaw {
         let (charge, clients, quic) = (Charge::default(), self.clients().copied(), None);
         let limiter = self.limiter();
         let visits = self.visits();
-        Admission { limiter, opener, refusal, charge, hashed, young, clients, visits, quic }
+        let ingress = Ingress::default();
+        Admission {
+            limiter,
+            opener,
+            refusal,
+            charge,
+            hashed,
+            young,
+            clients,
+            visits,
+            quic,
+            ingress,
+        }
     }
 
     /// Whom the law admits, where it can tell.
@@ -190,6 +203,8 @@ keys! {
     charge: Charge = { Charge::Passed } "Which opening packets count against the allowance; default passed";
     quic: Option<quic::Config> = none "How sessions of QUIC are seen; default: they are not, and pass";
     onset: Time = "0s" quiet ["0s" to "60s"] "Nothing is refused until the excess of admitted sessions would take so long to end at the present pace, and then until an epoch without a refusal, as at a real gate" + "With 0s the law decides from the start.";
+    ends_of: EndsOf = { EndsOf::Sender } quiet "Whose FIN ends a session: `peer`, as at a real gate, the receiver's, which comes in by the other direction of the link; default `sender`: the sender's, which leaves";
+    refuse_at: Option<RefuseAt> = none "Where a download is refused: `ingress`, its SYN as it comes in by the other direction of the link, or `egress`, the SYN+ACK as it leaves; default `ingress` if `ends_of` is `peer`, else `egress`";
     tokens_keep: f64 = 0 quiet [0 to 60] "Epochs for which the tokens keep that nobody has used (limiter `token-bucket`); a real gate keeps them for 2" + "With 0 a bucket holds one token.";
 }
 
@@ -216,6 +231,13 @@ impl Gate {
         }
     }
 
+    /// What the gate sees of the other direction of its link.
+    pub fn ingress(&self) -> Ingress {
+        let GateKeys { ends_of, refuse_at, .. } = self.keys;
+        let at = refuse_at.unwrap_or(ends_of.refuses_at());
+        Ingress { openers: at == RefuseAt::Ingress, ends: ends_of == EndsOf::Peer }
+    }
+
     /// What is wrong with the law, or with a key beside it, and what would be right.
     pub(crate) fn check(&self) -> Result<(), Refused> {
         if let Some(Admits::Who(_)) = self.keys.admit {
@@ -226,6 +248,11 @@ impl Gate {
             let what =
                 "only a token bucket keeps tokens for so long: write `limiter = \"token-bucket\"`";
             return Err(("tokens_keep".into(), what.to_owned()));
+        }
+        if self.keys.charge == Charge::Queued && self.ingress().openers {
+            let what = "a SYN that is judged as it comes in meets no queue of this port: write \
+                        `refuse_at = \"egress\"`, or leave it out";
+            return Err(("charge".into(), what.to_owned()));
         }
         self.law.check()
     }

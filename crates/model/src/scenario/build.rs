@@ -86,6 +86,7 @@ pub(crate) fn scenario(
     let mut network = layout.network();
     route::apply(&mut check, &document.topology, &document.route, &mut network, &traffic);
     ports(&mut check, &mut document, &mut network.ports);
+    ingress(&mut check, &network);
     if check.problems.is_empty() {
         openers(&mut document, &mut network, &traffic);
     }
@@ -192,6 +193,18 @@ fn control(check: &mut Check<'_>, port: &mut Port, doc: &PortDoc) {
     port.filter = (doc.filter != FilterLaw::default()).then(|| doc.filter.clone());
     port.stamp = (doc.stamp != StampLaw::default()).then(|| doc.stamp.clone());
     port.gate = gate.cloned();
+}
+
+/// Checks that something can come in where a gate looks at it.
+fn ingress(check: &mut Check<'_>, network: &Network) {
+    for (number, port) in (0..).zip(&network.ports) {
+        let looks = port.gate.as_ref().is_some_and(|gate| gate.ingress().looks());
+        if looks && network.reverse(number).is_none() {
+            let what = "this link has one direction, and nothing comes in by the other one";
+            let help = "write ends_of = \"sender\", and leave `refuse_at` out";
+            check.refuse(&["port", &port.name, "gate"], what, help);
+        }
+    }
 }
 
 /// Where the document leaves open which packet opens a session at a gate, takes it from the traffic

@@ -1,7 +1,7 @@
 //! The state of a gate's limiters from packet to packet, in integers.
 
 use super::clients::Standing;
-use super::{Knobs, Limiter};
+use super::knobs::{Knobs, Limiter};
 
 /// The state of the limiters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
