@@ -21,7 +21,11 @@ fn pages_over(kind: &str, gate: &str, rate: &str, more: &str) -> Results {
 
 /// The same for another time.
 fn pages_for(duration: &str, kind: &str, gate: &str, rate: &str, more: &str) -> Results {
-    let text = format!(
+    run(&load(&document(duration, kind, gate, rate, more), &[]), 1)
+}
+
+fn document(duration: &str, kind: &str, gate: &str, rate: &str, more: &str) -> String {
+    format!(
         "name = 'pages'\nduration = '{duration}'\n\
          [topology.dumbbell]\npairs = 1\naccess = {{ rate = '1Gbit', delay = '1ms' }}\n\
          bottleneck = {{ rate = '5Mbit', delay = '18ms', buffer = '50packets' }}\n\
@@ -29,8 +33,7 @@ fn pages_for(duration: &str, kind: &str, gate: &str, rate: &str, more: &str) -> 
          pages = {{ document = '12kB', objects = 10, connections = 6{kind} }}\npatience = '30s'\n\
          transport = {{ tcp = {{ profile = 'linux' }} }}\n{more}\n\
          [port.bottleneck]\ngate = {gate}\n"
-    );
-    run(&load(&text, &[]), 1)
+    )
 }
 
 /// Pages started and pages loaded of a class.
@@ -89,6 +92,41 @@ fn at_light_load_all_pages_are_loaded() {
     let of = |name| total(&clients, "bottleneck", name);
     let share = of("syn_refused") / of("syn_arrived");
     assert!(share < 0.02, "{share} of the openers are refused");
+}
+
+/// An end that leaves directly behind the data is counted while the data waits or is lost, and a user
+/// who leaves ends what he has begun. So at twice the load no session piles up of users who wait for
+/// 8 s, and `onset` does not begin. The end of the peer comes in when all is there: then half of the
+/// sessions are too many. At half of the load none is.
+#[test]
+fn sessions_pile_up_until_their_peers_have_ended_them() {
+    let impatient = ("traffic.web.patience", "'8s'");
+    let refused = |of: &str, rate: &str| {
+        let gate = format!("{{ law = 'tide', onset = '2s', ends_of = '{of}' }}");
+        let text = document("90s", ", persistent = false", &gate, rate, "");
+        let results = run(&load(&text, &[impatient]), 1);
+        let of = |name| total(&results, "bottleneck", name);
+        of("syn_refused") / of("syn_arrived")
+    };
+    assert_eq!([refused("sender", "12/s"), refused("peer", "3/s")], [0.0, 0.0]);
+    let share = refused("peer", "12/s");
+    assert!(share > 0.3, "{share}");
+}
+
+/// A round trip takes 802 ms and more, so what a client opens after an object comes later than
+/// `follow` (250 ms) behind the FIN that left with it: only the FIN of the client, which comes in
+/// just before, lets the next connection follow. It must say whose it is. One connection at a time.
+#[test]
+fn a_visit_begins_with_the_fin_of_the_client_too() {
+    let far = ("topology.dumbbell.bottleneck.delay", "'400ms'");
+    let one = ("traffic.web.pages.connections", "1");
+    let loaded = |more: &str| {
+        let gate = format!("{{ law = 'tide', ends_of = 'peer'{more} }}");
+        let text = document("120s", ", persistent = false", &gate, "12/s", "");
+        done(&run(&load(&text, &[far, one]), 1))
+    };
+    let [visits, none] = ["", ", clients = { follow = '1ms', visit = '1ms' }"].map(loaded);
+    assert!(visits as f64 > 1.25 * none as f64, "{visits}, {none}");
 }
 
 /// With the onset of a real gate hardly anybody is refused at half of the load, where users pile up

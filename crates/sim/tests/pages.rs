@@ -349,3 +349,24 @@ proptest! {
         }
     }
 }
+
+/// Two objects over two connections, of which the gate admits one a second: the second SYN goes out
+/// again a second after the first, when the page has long come over the first connection, after
+/// 0.200100 + 2 x 0.212674 s. With `cancels` the user gives the second one up then; else it is
+/// opened, and closed.
+#[test]
+fn a_connection_that_no_page_needs_any_more_may_be_given_up() {
+    let gate = "[port.bottleneck]\ngate = { law = \"fixed-rate\", rate = \"1/s\" }";
+    let second = |cancels: &str| {
+        let pages = format!("{{ objects = 2, connections = 2, concurrent = 1{cancels} }}");
+        let results = run(&load(&web(&pages, TEN, gate), &[]), 1);
+        near(page(&results, "load_time_s"), 0.200_100 + 2.0 * 0.212_674);
+        let of = |name| column(&results.flows, name)[1];
+        (of("admitted_s"), of("gave_up_s"))
+    };
+    let (admitted, gave_up) = second("");
+    assert!(admitted > 1.0 && gave_up.is_nan(), "{admitted}, {gave_up}");
+    let (admitted, gave_up) = second(", cancels = true");
+    assert!(admitted.is_nan(), "{admitted}");
+    near(gave_up, 0.200_100 + 2.0 * 0.212_674);
+}

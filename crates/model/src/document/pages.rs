@@ -15,6 +15,7 @@ keys! {
     connections: Option<u32> = none [1 to 256] "The most connections that a user has open at once; default: 6, as browsers have to one host (HTTP/1.1), or 1 over QUIC (HTTP/3)" + "A connection is opened where an object waits and none of those open is free.";
     concurrent: Option<u32> = none [1 to 10000] "Requests that may wait for their answers on one connection; default: 1 with several connections (HTTP/1.1), 100 with one (HTTP/2, HTTP/3)";
     persistent: bool = true "Whether connections stay open for further objects and pages" + "With false each object has a connection of its own.";
+    cancels: bool = false quiet "Whether a connection that is not open yet when the page has come is given up" + "With false it goes on trying, and closes once it is open.";
     request: Size = { request() } "Bytes of a request, without headers of TCP and IP; default 400B, from 1B up to the payload of a packet" + "Requests that are sent at once share packets.";
     server: Amount<Time> = { at_once() } "How long the server takes from a request to the first byte of its answer: a time or a distribution; default 0s";
     count: PageCount = 1 [1 to 1000000] "Pages that a user loads one after the other, or \"unlimited\"";

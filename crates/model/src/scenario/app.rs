@@ -46,6 +46,8 @@ pub struct Pages {
     pub concurrent: u32,
     /// Whether connections stay open for further objects and pages.
     pub persistent: bool,
+    /// Whether a connection that is not open yet when the page has come is given up.
+    pub cancels: bool,
     /// Bytes of a request, without headers; no more than the payload of a packet.
     pub request: u32,
     /// From a request to the first byte of its answer, at the server, in seconds.

@@ -168,6 +168,9 @@ impl Browser {
         let now = desk.now();
         desk.loads.loaded(loading.row, desk.now());
         self.wake = Time::NEVER;
+        if desk.pages(self.flow.class).is_some_and(|pages| pages.cancels) {
+            self.cancel(desk);
+        }
         if desk.pages(self.flow.class).is_none_or(|pages| self.pages >= pages.count) {
             for line in self.lines.drain(..) {
                 if let Some(slot) = line.slot.filter(|&slot| desk.is_open(slot)) {
@@ -180,6 +183,17 @@ impl Browser {
             self.wake = now + loading.think;
             desk.wake_at(self.wake);
         }
+    }
+
+    /// Gives up the connections that are not open yet.
+    fn cancel(&mut self, desk: &mut Desk<'_, '_>) {
+        self.lines.retain(|line| {
+            let unopened = line.slot.filter(|&slot| !desk.is_open(slot));
+            unopened.is_none_or(|slot| {
+                desk.leave(slot);
+                false
+            })
+        });
     }
 
     /// The page is given up, and the user leaves.

@@ -225,6 +225,7 @@ impl Receiver {
         let mut fin = address.towards_source(flags, ctx.class.tcp.header, ctx.net.now);
         fin.ack = self.next;
         fin.sent = self.echo;
+        fin.client = ctx.client;
         ctx.net.send(&fin);
     }
 

@@ -7,7 +7,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from tidegate.papers.case import Case
-from tidegate.studies.users import stay
+from tidegate.studies.users import stay, visits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -188,6 +188,7 @@ def cases() -> Iterator[Case]:
         shorter = () if link.mbit < 1000 else (("duration", "30s"),)
         yield Case(key, "users.toml", (), (*settings, *shorter), weight=weight)
     yield from stay.cases()
+    yield from visits.cases()
 
 
 def _case(browser: str, load: str, gate: str, law: str) -> Case:

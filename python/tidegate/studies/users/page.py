@@ -11,7 +11,7 @@ import numpy as np
 
 from tidegate.papers.page import table
 from tidegate.results.measures import known
-from tidegate.studies.users import stay
+from tidegate.studies.users import stay, visits
 from tidegate.studies.users.cases import (
     BROWSERS,
     GATES,
@@ -90,11 +90,19 @@ def pages(runs: Runs) -> dict[str, bytes]:
         "",
         "Fifty addresses stay and open connections all the time, and others come once; runs of"
         " 150 s. A cell has the number of those who got all of their page or file, their median"
-        " time and the 95th percentile. Rows with a connection for each object have no `onset`, as"
-        " ends are counted early in the simulator."
-        " [docs/tide.md](../../tide.md#users-who-stay) says what it means.",
+        " time and the 95th percentile. As at a real gate, `onset` is 2 s, and a session ends with"
+        " the FIN of the peer (`ends_of`). [docs/tide.md](../../tide.md#users-who-stay) says what"
+        " it means.",
         "",
         *stay.section(runs),
+        "",
+        "## Visits without each of their parts",
+        "",
+        "The law with another setting (in one column users with one), in some of these rows and in"
+        " another one. A cell has the number of those who got all of their page or file, and their"
+        " median time. [docs/tide.md](../../tide.md#where-visits-lose) says what it means.",
+        "",
+        *visits.section(runs),
         "",
         "## Tide by clients without each of its parts",
         "",

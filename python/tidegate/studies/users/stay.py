@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,7 +34,8 @@ SIX, EACH = _page(), _page(", persistent = false")
 AGAIN = _page(', persistent = false, count = "unlimited", think = "2s"')
 
 
-def _rate(users: float) -> Setting:
+def rate(users: float) -> Setting:
+    """Return how many users come."""
     return ("traffic.web.arrivals.poisson", f"{users:g}/s")
 
 
@@ -44,66 +46,56 @@ class Row:
     says: str
     settings: tuple[Setting, ...]
     variants: tuple[str, ...] = ()
-    onset: bool = True
-    """As a real gate has it; an end is counted too early for it where a burst holds a session."""
 
 
 ROWS = {
-    "once-six": Row("12/s come once, six connections", (_rate(12), SIX)),
-    "once-each": Row("12/s come once, a connection for each object", (_rate(12), EACH), (), False),
-    "once-file": Row("12/s come once, a file", (_rate(12), FILE)),
-    "stay-six": Row("9/s of those who stay, six connections", (_rate(9), SIX, STAY)),
-    "stay-each": Row(
-        "9/s of those who stay, a connection for each object", (_rate(9), EACH, STAY), (), False
-    ),
-    "stay-file": Row("9/s of those who stay, a file", (_rate(9), FILE, STAY)),
+    "once-six": Row("12/s come once, six connections", (rate(12), SIX)),
+    "once-each": Row("12/s come once, a connection for each object", (rate(12), EACH)),
+    "once-file": Row("12/s come once, a file", (rate(12), FILE)),
+    "stay-six": Row("9/s of those who stay, six connections", (rate(9), SIX, STAY)),
+    "stay-each": Row("9/s of those who stay, a connection for each object", (rate(9), EACH, STAY)),
+    "stay-file": Row("9/s of those who stay, a file", (rate(9), FILE, STAY)),
     "stay-small": Row(
-        "31/s of those who stay, files of 30 kB", (_rate(31), (FILE[0], "30kB"), STAY)
+        "31/s of those who stay, files of 30 kB", (rate(31), (FILE[0], "30kB"), STAY)
     ),
     "leave-each": Row(
-        "12/s who leave after 8 s, a connection for each object",
-        (_rate(12), EACH, LEAVE),
-        (),
-        False,
+        "12/s who leave after 8 s, a connection for each object", (rate(12), EACH, LEAVE)
     ),
     "leave-stay": Row(
-        "9/s of those who stay and leave after 8 s, a file", (_rate(9), FILE, STAY, LEAVE)
+        "9/s of those who stay and leave after 8 s, a file", (rate(9), FILE, STAY, LEAVE)
     ),
     "greedy-each": Row(
         "12/s come once, a connection for each object; one client opens 60/s",
-        (_rate(12), EACH),
+        (rate(12), EACH),
         ("greedy",),
-        False,
     ),
     "greedy-stay": Row(
         "9/s of those who stay, a file; one client opens 60/s",
-        (_rate(9), FILE, STAY),
+        (rate(9), FILE, STAY),
         ("greedy",),
     ),
     "both-each": Row(
         "6/s come once and 6/s of those who stay, a connection for each object",
-        (_rate(6), EACH, ("traffic.staying.pages", EACH[1])),
+        (rate(6), EACH, ("traffic.staying.pages", EACH[1])),
         ("staying",),
-        False,
     ),
     "long-each": Row(
         "8/s, a connection for each object, beside downloads of 2 MB",
-        (_rate(8), EACH),
+        (rate(8), EACH),
         ("downloads",),
-        False,
     ),
     "long-stay": Row(
         "8/s of those who stay, a file, beside downloads of 2 MB",
-        (_rate(8), FILE, STAY),
+        (rate(8), FILE, STAY),
         ("downloads",),
     ),
     "again-each": Row(
         "50 who load page after page, a connection for each object",
         (("traffic.web.arrivals", '{ uniform = 50, within = "10s" }'), AGAIN),
-        (),
-        False,
     ),
 }
+
+AS_AT_A_GATE = 'onset = "2s", ends_of = "peer"'
 
 
 def _key(row: str, admits: str) -> str:
@@ -112,16 +104,18 @@ def _key(row: str, admits: str) -> str:
 
 def cases() -> Iterator[Case]:
     """Yield the cases, of 150 s."""
-    for key, row in ROWS.items():
-        for admits in (NOBODY, *ADMITS):
-            onset = ', onset = "2s"' if row.onset else ""
-            law = f'{{ law = "tide", admit = "{admits}"{onset} }}'
-            gate = '{ law = "none" }' if admits == NOBODY else law
-            settings = (*row.settings, ("duration", "150s"), ("port.bottleneck.gate", gate))
-            yield Case(_key(key, admits), "users.toml", row.variants, settings)
+    for (key, row), admits in product(ROWS.items(), (NOBODY, *ADMITS)):
+        law = f'law = "tide", admit = "{admits}", {AS_AT_A_GATE}'
+        yield case(_key(key, admits), row, 'law = "none"' if admits == NOBODY else law)
 
 
-def _got(record: SavedRun, classes: tuple[str, ...]) -> tuple[float, float, float]:
+def case(key: str, row: Row, gate: str) -> Case:
+    """Return users at a gate with these settings."""
+    settings = (*row.settings, ("duration", "150s"), ("port.bottleneck.gate", f"{{ {gate} }}"))
+    return Case(key, "users.toml", row.variants, settings)
+
+
+def got(record: SavedRun, classes: tuple[str, ...]) -> tuple[float, float, float]:
     """Return how many got all of their page or file, and their median and 95th percentile."""
     found = []
     for name in classes:
@@ -143,9 +137,9 @@ def section(runs: Runs) -> list[str]:
 
 
 def _cell(runs: Runs, key: str, row: Row, admits: str) -> str:
-    if not runs.has(case := _key(key, admits)):
+    if not runs.has(name := _key(key, admits)):
         return "-"
     classes = ("web", "staying") if "staying" in row.variants else ("web",)
-    found = [_got(record, classes) for record in runs.records(case)]
+    found = [got(record, classes) for record in runs.records(name)]
     done, p50, p95 = np.nanmean(found, axis=0)
     return f"{done:.0f}, {p50:.1f} s, {p95:.1f} s"

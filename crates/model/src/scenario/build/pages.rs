@@ -76,6 +76,7 @@ pub(super) fn pages(
         connections,
         concurrent,
         persistent: doc.persistent,
+        cancels: doc.cancels,
         request: request.clamp(1, payload.into()) as u32,
         server,
         count,
