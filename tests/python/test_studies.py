@@ -204,6 +204,46 @@ def test_users_who_stay_meet_the_law_by_each_admission() -> None:
         assert admits[1:] == list(ADMITS)
 
 
+# What is taken away is all that differs from visits as a real gate has them.
+def test_visits_are_tried_without_one_part_at_a_time() -> None:
+    study = load("users")
+    shown = {
+        key: tomllib.loads(study.document(case).load().show())
+        for key, case in study.cases.items()
+        if key.startswith("visits/")
+    }
+    less = shown["visits/once-six:less"]["port"]["bottleneck"]["gate"]["clients"]
+    usual = {**less, "least": 16}  # of the page: at least 16 connections in a round
+    found: dict[str, set[str]] = {}
+    for key, each in shown.items():
+        row, part = key.split(":")
+        whole = shown[f"{row}:whole"]
+        gates = [dict(one["port"]["bottleneck"]["gate"]) for one in (whole, each)]
+        assert [gate["admit"] for gate in gates] == ["visits"] * 2
+        clients = [gate.pop("clients", usual) for gate in gates]
+        pages = [one["traffic"]["web"].get("pages", {}) for one in (whole, each)]
+        differs = {
+            name
+            for old, new in (gates, clients, pages)
+            for name in old | new
+            if old.get(name) != new.get(name)
+        }
+        found.setdefault(part, set()).update(differs)
+        assert each["traffic"].keys() == whole["traffic"].keys()
+    assert found == {
+        "whole": set(),
+        "no-visit": {"follow", "visit"},
+        "longer": {"follow", "visit"},
+        "no-reserve": {"wait"},
+        "no-share": {"least"},
+        "less": {"least"},
+        "nothing": {"follow", "visit", "wait", "least"},
+        "no-onset": {"onset"},
+        "cancels": {"cancels"},
+        "longer-cancels": {"follow", "visit", "cancels"},
+    }
+
+
 class _Served:
     def __init__(self, flows: dict[str, Any], rates: dict[str, Any]) -> None:
         self._flows, self._rates = flows, rates

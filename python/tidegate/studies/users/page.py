@@ -98,7 +98,7 @@ def pages(runs: Runs) -> dict[str, bytes]:
         "",
         "## Visits without each of their parts",
         "",
-        "The law with another setting (in one column users with one), in some of these rows and in"
+        "The law with another setting (in two columns users with one), in some of these rows and in"
         " another one. A cell has the number of those who got all of their page or file, and their"
         " median time. [docs/tide.md](../../tide.md#where-visits-lose) says what it means.",
         "",

@@ -38,20 +38,24 @@ class Part:
 
 
 NO_VISIT = 'follow = "1ms", visit = "1ms"'
+LONGER = 'follow = "1s", visit = "4s"'
+CANCELS = ("traffic.web.pages.cancels", "true")
+SIX = ("once-six", "stay-six")
 PARTS = {
     "whole": Part("visits"),
     "no-visit": Part("no visits: `follow` and `visit` 1 ms", NO_VISIT),
-    "longer": Part("longer visits: `follow` 1 s, `visit` 4 s", 'follow = "1s", visit = "4s"'),
+    "longer": Part("longer visits: `follow` 1 s, `visit` 4 s", LONGER),
     "no-reserve": Part("no reserve: `wait` 1 h", 'wait = "1h"'),
     "no-share": Part("no share: `least` 65535", "least = 65535"),
     "less": Part("a smaller share: `least` 8", "least = 8"),
-    "nothing": Part("none of the three", f'{NO_VISIT}, wait = "1h", least = 65535'),
+    "nothing": Part(
+        "neither visits nor reserve nor share", f'{NO_VISIT}, wait = "1h", least = 65535'
+    ),
     "no-onset": Part("no `onset`", gate='ends_of = "peer"'),
     "cancels": Part(
-        "connections that no page needs are given up: `cancels`",
-        traffic=(("traffic.web.pages.cancels", "true"),),
-        rows=("once-six", "stay-six"),
+        "connections that no page needs are given up: `cancels`", traffic=(CANCELS,), rows=SIX
     ),
+    "longer-cancels": Part("the same with longer visits", LONGER, traffic=(CANCELS,), rows=SIX),
 }
 """Visits, and the same without each part."""
 
@@ -73,6 +77,7 @@ USERS = {
             "once-six",
             "once-each",
             "stay-six",
+            "stay-each",
             "stay-small",
             "greedy-each",
             "greedy-stay",
