@@ -122,6 +122,15 @@ BROKEN = [
         "text.fhtime_short",
         {f"port.{port}.filter.fhtime": "100s" for port in ("first", "second", "last")},
     ),
+    # an ITime that ends soon after the node before has its filter
+    (
+        "text.itime_long",
+        {f"port.{port}.filter.itime": "5s" for port in ("second", "last")},
+    ),
+    # an FHTime that ends before the host sends again
+    ("text.fhtime_long", {"port.first.filter.fhtime": "100s"}),
+    # a greedy one that takes no more than its share
+    ("text.ecn", {"traffic.greedy.transport.udp.rate": "1kbit"}),
     # RED that begins to drop where no queue gets, and a buffer that never overflows
     (
         "text.full_red",
@@ -133,7 +142,7 @@ BROKEN = [
 ]
 
 
-SLOW = {"shortcoming.miss", "text.many_conns", "text.red_fair"}
+SLOW = {"shortcoming.miss", "text.many_conns", "text.red_fair", "text.ecn"}
 
 
 @pytest.mark.parametrize(

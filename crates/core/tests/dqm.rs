@@ -1,6 +1,6 @@
 //! Dual-queue management against the paper's figures and hand calculations.
 
-use tidegate_core::law::queue::dqm::{Blocked, Config, Curve, Dqm, LengthOf, Measure};
+use tidegate_core::law::queue::dqm::{Blocked, Config, Curve, Dqm, LengthOf, Measure, Order};
 use tidegate_core::law::queue::red::{self, Red};
 use tidegate_core::law::queue::{
     ArrivalContext, Discipline, Next, Queue, QueueLaw, Room, Slot, Sum, Waiting,
@@ -418,6 +418,27 @@ fn both_sorts_leave_in_the_order_of_arrival() {
     }
     let order: Vec<u32> = drain(&mut port, Time::from_secs(9)).iter().map(|left| left.0).collect();
     assert_eq!(order, (0..40).collect::<Vec<_>>());
+}
+
+/// By hand: 12 packets at once, of which 0, 3, 6 and 9 open connections. The link is idle, so that
+/// 0 is in service before another comes. Of the rest the kind that goes first leaves first, and
+/// each kind in the order in which it came.
+#[test]
+fn one_kind_may_go_before_the_other() {
+    for (order, expected) in [
+        (Order::Arrival, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]),
+        (Order::Connections, [0, 3, 6, 9, 1, 2, 4, 5, 7, 8, 10, 11]),
+        (Order::Data, [0, 1, 2, 4, 5, 7, 8, 10, 11, 3, 6, 9]),
+    ] {
+        let mut port = port(&Config { order, ..p1() }, 90);
+        for flow in 0..12 {
+            let packet = if flow % 3 == 0 { syn() } else { data() };
+            assert_eq!(send(&mut port, packet, flow, Time::from_ms(1)), Outcome::Taken);
+        }
+        let left: Vec<u32> =
+            drain(&mut port, Time::from_secs(9)).iter().map(|left| left.0).collect();
+        assert_eq!(left, expected, "{order:?}");
+    }
 }
 
 /// Ten packets of data, of which one is in transmission, and then connection packets: with a step

@@ -447,6 +447,7 @@ impl Check<'_> {
             ("over", law.over != usual.over),
             ("blocked", law.blocked != usual.blocked),
             ("hold_packets", law.hold_packets != usual.hold_packets),
+            ("order", law.order != usual.order),
             ("queues", law.queues != usual.queues),
         ] {
             if said {

@@ -132,6 +132,7 @@ fn what_is_wrong_is_named_with_its_line() {
             "gate.toml:4: `dqm`: the key `buffer` is missing",
         ),
         ("capacity = '10Mbit'\ndqm = { queues = 1, buffer = 9 }\n", "dqm: queues"),
+        ("capacity = '10Mbit'\ndqm = { order = 'data', buffer = 9 }\n", "dqm: order"),
     ] {
         let found = refusal(&format!("{head}{tail}"));
         assert!(found.contains(expected), "{tail}: {found}");

@@ -68,6 +68,11 @@ BEYOND: dict[str, dict[str, tuple[Setting, ...]]] = {
     },
     "downloads": dict.fromkeys(("dt", "gr2", "p3"), (("traffic.flows.direction", "download"),)),
     "call": dict.fromkeys(("dt", "gr2", "p3"), (CALL,)),
+    **{
+        f"{kind}-first{name}": dict.fromkeys(("p1", "p3"), ((f"{QUEUE}.order", kind), *more))
+        for kind in ("connections", "data")
+        for name, more in {"": (), "-6s": ((f"{TCP}.min_rto", "6s"),)}.items()
+    },
 }
 """What the paper names and does not show, by the policies that it is run with."""
 

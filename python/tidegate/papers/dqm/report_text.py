@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 TEXT_CASES = (
     "otherwise/{otherwise}/{gr1,gr2,gr3} marks/{gr2,p3-gr2} downloads/{dt,gr2,p3} call/{dt,gr2,p3} "
     "rho/1.2/{dt,gr1,gr2,gr3} rho/2/{p3,p3-gr2} classes/2/{ratio}/p3 tandem/{gr2,p3,p3-gr2} "
+    "{connections,data}-first/{p1,p3} {connections,data}-first-6s/p3 "
     "rho/1.6/{gr2,p1,p2,p3} rho/{1.2,1.6,2}/{p3,p3-gr2,p3-all,p3-moment,p3-one-buffer,p3-hold}"
 )
 

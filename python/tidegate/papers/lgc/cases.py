@@ -39,6 +39,12 @@ CROWDS = (4, 9, 19, 39, 79)
 """Numbers of responsive connections that share the queue with a greedy one."""
 TREE = ("mobile", "static", "none")
 AGAINST = ("drop-tail", "lgc", "fq-codel")
+LATER = (
+    '{ from = "s1", to = "S", arrivals = { at = ["150s"] }, size = "23000B", transport = { tcp = '
+    '{ profile = "rfc", mss = "460B", initial_window = 1, delayed_ack = false, '
+    "handshake = false } } }"
+)
+"""What the host of the greedy source sends later, by TCP: 50 packets."""
 GATED = ("none", "gate", "lgc", "lgc-and-gate")
 PACKET_BITS = 4000
 
@@ -120,6 +126,20 @@ def _moved(kind: str, lasting: bool) -> Case:
     return Case(moved(kind, lasting=lasting), _file("2"), variants)
 
 
+def _too_long() -> list[Case]:
+    """Return experiment 2 with an ITime that is too long, and with an FHTime that is.
+
+    In the latter the source is silent for two minutes, and then gives way.
+    """
+    itime = tuple((f"port.{port}.filter.itime", "50s") for port in ("second", "last"))
+    later = (("duration", "240s"), ("traffic.later", LATER))
+    return [
+        Case("2/itime-long", _file("2"), ("lasting",), itime),
+        Case("2/fhtime-later", _file("2"), (), later),
+        Case("2/fhtime-long", _file("2"), (), (*later, ("port.first.filter.fhtime", "1000s"))),
+    ]
+
+
 def _crowd(kind: str, others: int) -> Case:
     variants = () if kind == "red" else (kind,)
     settings = (("traffic.rest.arrivals.uniform", str(others)),)
@@ -135,10 +155,11 @@ def _all() -> list[Case]:
     cases.append(Case("2/itime-short", _file("2"), (), tuple(short)))
     again = tuple((f"port.{port}.filter.fhtime", "10s") for port in ("first", "second", "last"))
     cases.append(Case("2/fhtime-short", _file("2"), ("lasting",), again))
+    cases += _too_long()
     cases += [_at_rate(each, service) for each in EXPERIMENTS for service in RATES]
     cases += [_at_delay(each, delay_ms) for each in EXPERIMENTS for delay_ms in DELAYS_MS]
     cases += [_moved(kind, lasting) for kind in FILTERS for lasting in (False, True)]
-    cases += [_crowd("red", 9)] + [_crowd("tail", others) for others in CROWDS]
+    cases += [_crowd("red", 9), _crowd("marks", 9)] + [_crowd("tail", others) for others in CROWDS]
     cases.append(Case("five", "many.toml", ("lgc", "five"), (), 5, weight=5.0))
     cases += [Case(f"tree/{each}", "hundred-nodes.toml", (each,), (), 5, 100.0) for each in TREE]
     for load in ("", "-moderate"):

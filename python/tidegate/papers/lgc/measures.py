@@ -6,6 +6,7 @@ import tomllib
 from collections import Counter
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -317,6 +318,18 @@ def placed_s(record: SavedRun, port: str) -> float:
         if phase in ("filter", "first-hop")
     ]
     return min(times, default=np.inf)
+
+
+def doubly_s(record: SavedRun) -> float:
+    """Return for how long the first filters of two neighbours are there at once, both pairs, s."""
+    spans = []
+    for port, timer in {"last": "itime", "second": "itime", "first": "fhtime"}.items():
+        begin = placed_s(record, port)
+        lasts = amount(str(scenario(record)["port"][port]["filter"][timer]))
+        spans.append((begin, begin + lasts))
+    pairs = pairwise(spans)
+    both = [min(one[1], other[1]) - max(one[0], other[0]) for one, other in pairs]
+    return float(sum(max(each, 0.0) for each in both if np.isfinite(each)))
 
 
 def in_order(record: SavedRun) -> bool:

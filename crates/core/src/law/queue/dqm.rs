@@ -25,6 +25,8 @@
 //!   samples, a step could lock connections out for ever once no data is left.
 //! - With `queues = 2` each kind has a buffer of `B`; with `queues = 1` they share it. As service
 //!   is in the order of arrival, nothing else distinguishes two physical queues from one.
+//! - The paper has two queues and does not say which of them is served. With `order =
+//!   "connections"` or `"data"` that kind goes first, each kind in the order of its arrival.
 //! - `x` counts data. With `counts = "all"` it counts connection packets too, as at a router with
 //!   one queue.
 //! - `blocked = "hold"` holds back, in place of dropping, up to `hold_packets` connection packets
@@ -79,6 +81,19 @@ pub enum Blocked {
     Hold,
 }
 
+/// Which kind of packets is served first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// The one whose oldest packet came first.
+    #[default]
+    Arrival,
+    /// Connection packets that are not held back, whenever one waits.
+    Connections,
+    /// Data, whenever a packet of it waits.
+    Data,
+}
+
 crate::settings! {
     /// Parameters of dual-queue management.
     #[expect(non_snake_case, reason = "the paper's symbols, which differ in case alone")]
@@ -92,6 +107,7 @@ crate::settings! {
     mean_packet: Size = "500B" ["1B" to "65000B"] "Mean packet size, for idle time, an automatic w and a buffer in bytes" ("ns-2");
     blocked: Blocked = { Blocked::Drop } "Whether a connection packet that is not accepted is dropped or held back; default drop" ("dqm, II");
     hold_packets: u32 = 10 [1 to 100000] "For hold: largest number of connection packets held back; further ones are dropped";
+    order: Order = { Order::Arrival } "Which kind is served first: what came first, connection packets, or data; default arrival" ("ours; dqm, II leaves it open");
     queues: u8 = 2 [1 to 2] "2: connection packets and data have a buffer each, as long as the port's; 1: they share it" ("dqm, II");
     quic: bool = false "Whether Initials of QUIC, which long headers show, are connection packets too; default false: all of QUIC is data" ("ours");
     over: Box<QueueLaw> = { Box::default() } "The discipline of the data queue, with its settings; default { law = \"drop-tail\" }" ("dqm, fig. 2");
@@ -157,6 +173,7 @@ pub struct Dqm {
     measure: Measure,
     counts: LengthOf,
     blocked: Blocked,
+    order: Order,
     shared: bool,
     quic: bool,
     mean_packet: f64,
@@ -191,6 +208,7 @@ impl Dqm {
             measure: config.measure,
             counts: config.counts,
             blocked: config.blocked,
+            order: config.order,
             shared: config.queues == 1,
             quic: config.quic,
             mean_packet: config.mean_packet.bytes() as f64,
@@ -283,6 +301,15 @@ impl Dqm {
         }
     }
 
+    /// Whether this connection packet is sent before this packet of data.
+    fn goes_first(&self, connection: Handle, data: Handle, waiting: &Waiting) -> bool {
+        match self.order {
+            Order::Arrival => waiting.came_before(connection, data),
+            Order::Connections => true,
+            Order::Data => false,
+        }
+    }
+
     /// Removes a connection packet from its list, to be sent.
     fn send(&mut self, connection: Handle, waiting: &Waiting) -> Next {
         let held = self.held.oldest() == Some(connection);
@@ -370,7 +397,7 @@ impl Discipline for Dqm {
         let connection = self.connection(waiting, released);
         match (connection, waiting.oldest()) {
             (Some(connection), None) => self.send(connection, waiting),
-            (Some(connection), Some(data)) if waiting.came_before(connection, data) => {
+            (Some(connection), Some(data)) if self.goes_first(connection, data, waiting) => {
                 self.send(connection, waiting)
             }
             (_, Some(_)) => self.beneath.next(waiting, slot, draw),
