@@ -1,6 +1,6 @@
 //! Dual-queue management against the paper's figures and hand calculations.
 
-use tidegate_core::law::queue::dqm::{Blocked, Config, Curve, Dqm, LengthOf, Measure, Order};
+use tidegate_core::law::queue::dqm::{Blocked, Config, Curve, Dqm, LengthOf, Measure, ServedFirst};
 use tidegate_core::law::queue::red::{self, Red};
 use tidegate_core::law::queue::{
     ArrivalContext, Discipline, Next, Queue, QueueLaw, Room, Slot, Sum, Waiting,
@@ -426,9 +426,9 @@ fn both_sorts_leave_in_the_order_of_arrival() {
 #[test]
 fn one_kind_may_go_before_the_other() {
     for (order, expected) in [
-        (Order::Arrival, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]),
-        (Order::Connections, [0, 3, 6, 9, 1, 2, 4, 5, 7, 8, 10, 11]),
-        (Order::Data, [0, 1, 2, 4, 5, 7, 8, 10, 11, 3, 6, 9]),
+        (ServedFirst::Arrival, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]),
+        (ServedFirst::Connections, [0, 3, 6, 9, 1, 2, 4, 5, 7, 8, 10, 11]),
+        (ServedFirst::Data, [0, 1, 2, 4, 5, 7, 8, 10, 11, 3, 6, 9]),
     ] {
         let mut port = port(&Config { order, ..p1() }, 90);
         for flow in 0..12 {

@@ -84,7 +84,7 @@ pub enum Blocked {
 /// Which kind of packets is served first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Order {
+pub enum ServedFirst {
     /// The one whose oldest packet came first.
     #[default]
     Arrival,
@@ -107,7 +107,7 @@ crate::settings! {
     mean_packet: Size = "500B" ["1B" to "65000B"] "Mean packet size, for idle time, an automatic w and a buffer in bytes" ("ns-2");
     blocked: Blocked = { Blocked::Drop } "Whether a connection packet that is not accepted is dropped or held back; default drop" ("dqm, II");
     hold_packets: u32 = 10 [1 to 100000] "For hold: largest number of connection packets held back; further ones are dropped";
-    order: Order = { Order::Arrival } "Which kind is served first: what came first, connection packets, or data; default arrival" ("ours; dqm, II leaves it open");
+    order: ServedFirst = { ServedFirst::Arrival } "Which kind is served first: what came first, connection packets, or data; default arrival" ("ours; dqm, II leaves it open");
     queues: u8 = 2 [1 to 2] "2: connection packets and data have a buffer each, as long as the port's; 1: they share it" ("dqm, II");
     quic: bool = false "Whether Initials of QUIC, which long headers show, are connection packets too; default false: all of QUIC is data" ("ours");
     over: Box<QueueLaw> = { Box::default() } "The discipline of the data queue, with its settings; default { law = \"drop-tail\" }" ("dqm, fig. 2");
@@ -173,7 +173,7 @@ pub struct Dqm {
     measure: Measure,
     counts: LengthOf,
     blocked: Blocked,
-    order: Order,
+    order: ServedFirst,
     shared: bool,
     quic: bool,
     mean_packet: f64,
@@ -304,9 +304,9 @@ impl Dqm {
     /// Whether this connection packet is sent before this packet of data.
     fn goes_first(&self, connection: Handle, data: Handle, waiting: &Waiting) -> bool {
         match self.order {
-            Order::Arrival => waiting.came_before(connection, data),
-            Order::Connections => true,
-            Order::Data => false,
+            ServedFirst::Arrival => waiting.came_before(connection, data),
+            ServedFirst::Connections => true,
+            ServedFirst::Data => false,
         }
     }
 
