@@ -122,13 +122,13 @@ def test_the_gate_file_is_one_that_a_gate_takes(tmp_path, control, ifb):
     assert f"{scene.GATE['law']} by {scene.GATE['admit']}" in done.stdout + done.stderr
 
 
-# Who installs the file gets the law whose figures he was shown: its settings, and when it begins.
+# Who installs the file gets the law whose figures he was shown: its settings, when it begins, and what ends a session.
 @pytest.mark.parametrize("control", ["tide", "cake+tide"])
 def test_the_gate_file_has_the_law_that_is_simulated(control):
     file = tomllib.loads(commands(LINK, control, Router()).gate)
     simulated = tomllib.loads(scene.under(LINK, people("hotel:7"), SHORT, control))
     gate = simulated["port"][scene.DOWN_PORT]["gate"]
-    assert {**file["law"], "onset": file["onset"]} == gate
+    assert {**file["law"], "onset": file["onset"], "ends_of": file["ends_of"]} == gate
     assert (gate["admit"], gate["onset"]) == ("visits", "2s"), "as a gate has it by default"
     rate = simulated["topology"]["tandem"]["links"][-1]["rate"]
     assert file["shape" if control == "tide" else "capacity"] == "95Mbit"
@@ -252,6 +252,9 @@ def test_where_all_are_beyond_their_limits_the_present_state_is_no_recommendatio
     found = verdict.judged([under("now", best), under("cake", 15.2), under("tide", 40)], users)
     assert found.first == "now"
     assert bool(found.taken) is recommended
+    # nothing is recommended for so many people: any control may help fewer
+    every = ("now", "cake", "fq_codel", "tide", "cake+tide")
+    assert found.searched == (("now",) if recommended else every)
     assert found.text.startswith("Recommended: now" if recommended else "No recommendation: no")
 
 

@@ -144,7 +144,10 @@ def test_queues_are_compared_and_with_gates_every_pair(overload):
     assert [row["settings"] for row in both.rows] == [
         {"gate": gate, "queue": queue} for gate in ("none", "gss-ga") for queue in queues
     ]
-    assert list(both.curves)[:2] == ["none drop-tail", "none red"]
+    assert list(both.curves) == [
+        *("drop-tail", "red", "red:max_th=30"),
+        *("gss-ga drop-tail", "gss-ga red", "gss-ga red:max_th=30"),
+    ]
     by_hand = {"port.bottleneck.gate": {"law": "none"}}
     # of the same law the keys of the document are kept
     kept_keys = {"law": "red", "min_th": 3, "max_th": 30}

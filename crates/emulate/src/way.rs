@@ -218,6 +218,24 @@ mod tests {
         0x45, 0, 0, 28, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2, 0, 1, 0, 2, 0, 8, 0, 0,
     ];
 
+    /// A way has one direction of the link: what asks for both, or for other nodes, is refused with
+    /// the remedy.
+    #[test]
+    fn what_one_direction_cannot_have_is_refused() {
+        for (port, remedy) in [
+            ("gate = { law = \"tide\", ends_of = \"peer\" }", "tidegated gate"),
+            ("filter = { law = \"lgc\" }", "leave the filter out"),
+        ] {
+            let text = format!("{SLOW}[port.bottleneck]\n{port}\n");
+            let source = Source { name: "slow.toml", text: &text };
+            let scenario = tidegate_model::load(source, &[], &BTreeMap::new())
+                .unwrap_or_else(|report| panic!("{}", report.render(false)));
+            let refused = Way::new(&scenario, 0, (1, &mut Media::default()), Time::ZERO).err();
+            let said = refused.expect("it is refused").to_string();
+            assert!(said.contains("bottleneck") && said.contains(remedy), "{said}");
+        }
+    }
+
     /// Every packet is damaged and written twice: of three packets six are to be written.
     #[test]
     fn packets_are_damaged_and_written_twice() {

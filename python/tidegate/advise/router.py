@@ -146,6 +146,7 @@ def _gate(router: Router, rate: float, *, shapes: bool) -> str:
         'mode      = "observe"\n'
         f"law       = {{ {law} }}\n"
         f'onset     = "{GATE["onset"]}"\n'
+        f'ends_of   = "{GATE["ends_of"]}"\n'
         f'{key:<9} = "{shaped}"  # {why}\n'
     )
 

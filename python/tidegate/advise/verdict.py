@@ -39,6 +39,14 @@ class Verdict:
         """The control to try first; as it is, where nothing is recommended."""
         return self.taken[0] if self.taken else NOW
 
+    @property
+    def searched(self) -> tuple[str, ...]:
+        """The controls of `--how-many`: as it is and what is recommended, or else every one.
+
+        That none is recommended for so many people does not say that none helps fewer.
+        """
+        return tuple(dict.fromkeys((NOW, *(self.taken[:1] or CONTROLS))))
+
     def beyond(self) -> list[str]:
         """Return which limits are broken even under what is recommended."""
         setting = next(each for each in self.settings if each.name == self.first)

@@ -203,14 +203,14 @@ def _judged(link: Link, who: People, seeds: int, workers: int | None, out: Path 
 def _many(
     link: Link, who: People, answer: Answer, seeds: int, workers: int | None
 ) -> list[HowMany]:
-    """Search under the present state and under what is recommended."""
+    """Search under the present state and the controls that may help."""
     from tidegate.advise.many import how_many
-    from tidegate.advise.scene import NOW, times
+    from tidegate.advise.scene import times
     from tidegate.grid.executor import Executor
 
     found = []
     with Executor(workers) as executor:
-        for control in dict.fromkeys((NOW, answer.judged.first)):
+        for control in answer.judged.searched:
             numbers = range(1, seeds + 1)
             found.append(how_many(link, who, control, numbers, times(link), executor, say))
     return found

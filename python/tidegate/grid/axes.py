@@ -217,10 +217,14 @@ def _cell(keys: Sequence[str], chosen: Iterable[tuple[str, tuple[Setting, ...]]]
 
 
 def named(says: Mapping[str, str]) -> str:
-    """Return the name of a point: its values, with the last word of their keys."""
+    """Return the name of a point: its values, with the last word of their keys.
+
+    Beside a queue no gate is not said: "none fq-codel" reads as no control at all.
+    """
     short = shortened(list(says))
+    said = {k: v for k, v in says.items() if "queue" not in says or (k, v) != ("gate", "none")}
     return " ".join(
-        value if key in SPEAKING else f"{short[key]}={value}" for key, value in says.items()
+        value if key in SPEAKING else f"{short[key]}={value}" for key, value in said.items()
     )
 
 
