@@ -43,7 +43,8 @@ RATE, DELAY = 0.10, 0.25
 """How far from the truth an estimate may be."""
 PORTS = ("link1", "link1.reverse")
 LENGTH = Times(40.0, 12.0)
-SEEDS = 3
+SEEDS = 5
+"""As many as `tidegate advise` has by default."""
 
 
 @dataclass(frozen=True)
