@@ -108,6 +108,8 @@ class Wanted:
     """Whether the simulator alone is run."""
     costs: Sequence[str] = tuple(COSTS)
     """Controls whose cost is measured."""
+    gate: str = ""
+    """A further line of the gate's file under overload."""
 
 
 @dataclass(frozen=True)
@@ -276,7 +278,7 @@ def overload(wanted: Wanted) -> None:
         if not wanted.predict:
             real = []
             for seed in range(1, runs + 1):
-                found = punctual(control, crowd(), seconds, seed)
+                found = punctual(f"{wanted.gate}\n{control}", crowd(), seconds, seed)
                 again = {"retransmitted_share": found.sent_again}
                 real.append(replace(of_flows(found.flows, seconds), **again))
                 show(f"  {name}, seed {seed}", real[-1:])
@@ -415,6 +417,7 @@ def main() -> int:
     parser.add_argument(
         "--control", action="append", choices=COSTS, help="under overload, and cost"
     )
+    parser.add_argument("--gate", default="", help="a line of the gate's file, under overload")
     parser.add_argument("--seed", type=int, default=1, help="of the flows at light load")
     parser.add_argument("--short", action="store_true", help="25 s and one run")
     parser.add_argument("--only", action="append", choices=PARTS, help="this part; repeatable")
@@ -428,7 +431,8 @@ def main() -> int:
         return 2
     controls = given.control or tuple(CONTROLS)
     costs = given.control or tuple(COSTS)
-    wanted = Wanted(given.seconds, given.runs, controls, given.seed, given.predict, costs)
+    loads = (given.seconds, given.runs, controls, given.seed)
+    wanted = Wanted(*loads, given.predict, costs, given.gate)
     if given.short:
         wanted = replace(wanted, seconds=25, runs=1)
     begin = time.perf_counter()

@@ -307,16 +307,8 @@ impl Datapath for Admit {
         if opens {
             return self.charge(counts);
         }
-        if self.rules.ingress.ends {
-            self.leave(packet, counts);
-        } else if packet.flags.has(Flags::FIN) {
-            let (hash, now_ns) = (packet.client_hash(self.salt), self.now.ps() / 1_000);
-            if let Some(clients) = &mut self.clients {
-                clients.ended(hash, now_ns);
-            }
-            counts.departed += 1;
-        } else if packet.flags.has(Flags::RST) {
-            counts.resets += 1;
+        if packet.flags.has(Flags::FIN) || packet.flags.has(Flags::RST) {
+            self.end(packet, !self.rules.ingress.ends, counts);
         }
     }
 

@@ -125,7 +125,7 @@ impl Admit {
             return verdict;
         }
         if self.rules.ingress.ends && !packet.flags.has(Flags::OPAQUE) {
-            self.end(&answer, counts);
+            self.end(&answer, true, counts);
         }
         Verdict::Pass
     }
@@ -147,28 +147,17 @@ impl Admit {
         }
     }
 
-    /// A FIN or a reset leaves where the FIN of the receiver is the end.
-    pub(super) fn leave(&mut self, packet: &Packet, counts: &mut Counts) {
-        if packet.flags.has(Flags::RST) {
-            return self.end(packet, counts);
-        }
-        if packet.flags.has(Flags::FIN)
-            && let Some(clients) = &mut self.clients
-        {
-            clients.ended(packet.client_hash(self.salt), self.now.ps() / 1_000);
-        }
-    }
-
-    /// Counts the end of a session, that of its receiver or a reset.
-    fn end(&mut self, leaving: &Packet, counts: &mut Counts) {
+    /// A FIN or a reset of this session leaves, or comes in. A reset ends it; a FIN does
+    /// if `counts_fin`.
+    pub(super) fn end(&mut self, leaving: &Packet, counts_fin: bool, counts: &mut Counts) {
         let fin = leaving.flags.has(Flags::FIN);
-        if !fin && !leaving.flags.has(Flags::RST) {
-            return;
-        }
         if fin && let Some(clients) = &mut self.clients {
             clients.ended(leaving.client_hash(self.salt), self.now.ps() / 1_000);
         }
-        if !self.ends.first(leaving.session_hash(self.salt), self.now) {
+        let ends = if fin { counts_fin } else { leaving.flags.has(Flags::RST) };
+        // both directions are seen, so that an end may come twice
+        let twice = self.rules.ingress.ends;
+        if !ends || twice && !self.ends.first(leaving.session_hash(self.salt), self.now) {
             return;
         }
         if fin {

@@ -85,9 +85,9 @@ pub struct Counts {
     pub arrived: u64,
     /// Opening packets that were charged: admitted, or accepted by the queue ([`Charge`]).
     pub admitted: u64,
-    /// Sessions that ended: FINs that the queue accepted.
+    /// Sessions that ended: FINs that the queue accepted, or that came in.
     pub departed: u64,
-    /// Sessions that were aborted: resets that the queue accepted.
+    /// Sessions that were aborted: resets, likewise.
     pub resets: u64,
     /// Opening packets that were eligible; of clients, those that were not in yet.
     pub eligible: u64,
