@@ -122,7 +122,8 @@ def test_the_gate_file_is_one_that_a_gate_takes(tmp_path, control, ifb):
     assert f"{scene.GATE['law']} by {scene.GATE['admit']}" in done.stdout + done.stderr
 
 
-# Who installs the file gets the law whose figures he was shown: its settings, when it begins, and what ends a session.
+# Who installs the file gets the law whose figures he was shown: its settings, when it begins,
+# and what ends a session.
 @pytest.mark.parametrize("control", ["tide", "cake+tide"])
 def test_the_gate_file_has_the_law_that_is_simulated(control):
     file = tomllib.loads(commands(LINK, control, Router()).gate)
