@@ -19,6 +19,19 @@ if TYPE_CHECKING:
     from tidegate.show.experience import Measure
 
 
+SEEDS, MORE_SEEDS = 5, 10
+"""How many seeds are run, and how many where five show no control that helps (chosen)."""
+
+
+def attempts(asked: int | None) -> tuple[int, ...]:
+    """Return with how many seeds to try, one after the other, until a control is recommended.
+
+    With few seeds a difference that is there may not be significant: that none was found is less
+    certain than one that was.
+    """
+    return (SEEDS, MORE_SEEDS) if asked is None else (asked,)
+
+
 @dataclass(frozen=True)
 class Verdict:
     """What people feel under each control, and which to take."""
@@ -38,6 +51,11 @@ class Verdict:
     def first(self) -> str:
         """The control to try first; as it is, where nothing is recommended."""
         return self.taken[0] if self.taken else NOW
+
+    @property
+    def helps(self) -> bool:
+        """Whether a control is better than the link as it is."""
+        return self.first != NOW
 
     @property
     def searched(self) -> tuple[str, ...]:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from tidegate.advise.people import People
     from tidegate.advise.router import Commands, Router
     from tidegate.advise.verdict import Verdict
+    from tidegate.grid.grid_folder import GridFolder
+    from tidegate.grid.plan import Plan
 
 Files = Annotated[
     list[Path] | None,
@@ -66,7 +68,14 @@ def advise(
         str | None,
         text("NAME", "Print the commands of this one: fq_codel, cake, tide or cake+tide."),
     ] = None,
-    seeds: Annotated[int, typer.Option(min=2, help="Number of seeds: 1, 2, ...")] = 5,
+    seeds: Annotated[
+        int | None,
+        typer.Option(
+            min=2,
+            help="Number of seeds: 1, 2, ...; default 5, and 5 more where those show no control"
+            " that helps.",
+        ),
+    ] = None,
     workers: Workers = None,
     out: Annotated[
         Path | None,
@@ -79,7 +88,7 @@ def advise(
     From rates and a round trip, or from files of measurements, follow the link
     that fits, what people feel on it now and under each control, a
     recommendation and the commands. What a file does not bear is said. It
-    simulates for about a minute, and saves the scenario and its runs.
+    simulates for a minute or two, and saves the scenario and its runs.
     """
     from rich.text import Text
 
@@ -129,6 +138,8 @@ class Answer:
 
     verdict: Verdict | None = None
     folder: Path | None = None
+    seeds: int = 0
+    """How many seeds it rests on."""
     many: list[HowMany] = field(default_factory=list)
 
     @property
@@ -172,46 +183,61 @@ def _asked(
         )
 
 
-def _judged(link: Link, who: People, seeds: int, workers: int | None, out: Path | None) -> Answer:
+def _judged(
+    link: Link, who: People, asked: int | None, workers: int | None, out: Path | None
+) -> Answer:
     """Run all controls, and save the scenario, the runs and their page."""
     from tidegate.advise.scene import text as scenario_text
     from tidegate.advise.scene import times
-    from tidegate.advise.verdict import verdict
+    from tidegate.advise.verdict import attempts, verdict
     from tidegate.cli.grids import fill
-    from tidegate.grid.grid_folder import GridFolder, opened
     from tidegate.grid.plan import Controls, comparison
     from tidegate.scenario.document import read
 
     length = times(link)
     written = scenario_text(link, who, length, made_by=MADE)
-    planned = comparison(read(written), Controls(), seeds=seeds, colour=colour())
-    say(
-        f"Simulating {len(planned.subject.jobs)} runs of {length.duration_s:g} s: {seeds} seeds of"
-        " each control."
-    )
-    if out is None:
-        folder, why = opened(default_folder(f"{who.place} {who.number}", "advise"), planned)
-        if why:
-            say(why)
-    else:
-        folder = GridFolder(out, planned)
-    with folder:
-        folder.write(SCENARIO, written.encode())
-        return Answer(verdict(fill(folder, workers, None)), folder.target)
+    answer = Answer(folder=out)
+    for seeds in attempts(asked):
+        if answer.verdict is not None:
+            say(f"With {answer.seeds} seeds no control helps: {seeds} tell more.")
+        planned = comparison(read(written), Controls(), seeds=seeds, colour=colour())
+        say(
+            f"Simulating {len(planned.subject.jobs)} runs of {length.duration_s:g} s: {seeds} seeds"
+            " of each control."
+        )
+        with _folder(answer.folder, who, planned) as folder:
+            folder.write(SCENARIO, written.encode())
+            answer = Answer(verdict(fill(folder, workers, None)), folder.target, seeds)
+        if answer.judged.helps:
+            break
+    return answer
+
+
+def _folder(wanted: Path | None, who: People, planned: Plan) -> GridFolder:
+    """Open the folder that is asked for, or that of these people."""
+    from tidegate.grid.grid_folder import GridFolder, opened
+
+    if wanted is not None:
+        return GridFolder(wanted, planned)
+    folder, why = opened(default_folder(f"{who.place} {who.number}", "advise"), planned)
+    if why:
+        say(why)
+    return folder
 
 
 def _many(
-    link: Link, who: People, answer: Answer, seeds: int, workers: int | None
+    link: Link, who: People, answer: Answer, asked: int | None, workers: int | None
 ) -> list[HowMany]:
     """Search under the present state and the controls that may help."""
     from tidegate.advise.many import how_many
     from tidegate.advise.scene import times
+    from tidegate.advise.verdict import attempts
     from tidegate.grid.executor import Executor
 
+    numbers = range(1, attempts(asked)[0] + 1)
     found = []
     with Executor(workers) as executor:
         for control in answer.judged.searched:
-            numbers = range(1, seeds + 1)
             found.append(how_many(link, who, control, numbers, times(link), executor, say))
     return found
 

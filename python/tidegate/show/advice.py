@@ -6,6 +6,7 @@ One rule, for comparisons and sweeps:
    difference counts where it is significant at 95 % and large enough to be noticed. A time counts
    where enough were served, and not against the share of users served: of fewer users it may be
    shorter because they are other users. So loss and delay do not count against how a call sounds.
+   Where a call is of no use under either setting, nothing of it counts.
 2. A setting *beats* another if somebody is better off with it and nobody is harmed.
 3. What no other setting beats is recommended, if it beats one itself and nothing that is left
    differs.
@@ -229,8 +230,19 @@ def _enough(setting: Setting, users: Users) -> bool:
     return setting.total(served) >= FEWEST and (setting.mean(share) or 0.0) >= LEAST_SHARE
 
 
+def _useless(setting: Setting, users: Users) -> bool:
+    """Tell whether these users have nothing of what they came for."""
+    told = ((setting.mean(f"{users.prefix}{each.metric}"), each) for each in users.kind.measures)
+    return any(
+        each.useless is not None and mean is not None and mean <= each.useless
+        for mean, each in told
+    )
+
+
 def compared(one: Setting, other: Setting, users: Users, *, paired: bool) -> Iterator[Felt]:
     """Yield what the users of a class feel of one setting in place of another."""
+    if _useless(one, users) and _useless(other, users):
+        return
     comparable = _enough(one, users) and _enough(other, users)
     sum_of_all: Felt | None = None
     for measure in users.kind.measures:

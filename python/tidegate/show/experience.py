@@ -8,7 +8,8 @@ harms, was chosen.
 - A page: a load time of 3 s, at which half of the visits over mobile networks had ended (Google
   DoubleClick, 2016), and of 10 s, the limit of a user's attention (Nielsen, 1993).
 - A call: 150 ms one way (ITU-T G.114), and 1 % of its packets, which cost 3.6 of 93 points of the
-  rating of ITU-T G.107; beside them its mean opinion score by G.107.
+  rating of ITU-T G.107; beside them its mean opinion score by G.107. Below a rating of 50, a score
+  of 2.58, a call is of no use (table B.1 of G.107 ends there): how bad it is does not count.
 - A video: a start-up delay of 2 s, after which viewers begin to leave (Krishnan and Sitaraman,
   2012), and 1 % of the time in stalls (Dobrian and others, 2011).
 """
@@ -45,6 +46,8 @@ class Measure:
     """Whether values that all keep the limits are as good as each other."""
     instant: float = 0.0
     """Nobody notices a smaller difference, however large a part it is."""
+    useless: float | None = None
+    """Up to this value users have nothing of what they came for, and notice no difference."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +93,11 @@ VIDEO = Kind(
 CALLS = Kind(
     "sent_packets",
     (
-        Measure("call_mos", "mean opinion score", 1.0, "", 1.0, 0.1, 0.5, sums_up=True),
+        Measure(
+            *("call_mos", "mean opinion score", 1.0, "", 1.0, 0.1, 0.5),
+            sums_up=True,
+            useless=2.58,
+        ),
         Measure(
             *("lost_share", "packets lost", -1.0, "%", 100.0, 0.002, 0.01),
             limits=(0.01,),
