@@ -178,9 +178,11 @@ $(VENV)/.created: tools/system.sh
 	touch $@
 
 $(VENV)/.built: $(VENV)/.created pyproject.toml $(call RUST_OF,capture py sim $(SHARED))
-	$(BIN)/uv pip install --quiet --requirements pyproject.toml --extra report
+	@# packages come from elsewhere while the compiler keeps the processors busy
+	$(BIN)/uv pip install --quiet --requirements pyproject.toml --extra report & packages=$$!; \
 	bash tools/progress.sh "Compile the simulator" "about 1 min 20 s" \
-	    $(BIN)/maturin develop --release --locked --uv --extras report
+	    $(BIN)/maturin develop --release --locked --uv --extras report; \
+	wait $$packages
 	touch $@
 
 $(GATE): $(call RUST_OF,common emulate gate nodes tcx tidegated $(SHARED)) tools/live.sh
