@@ -224,6 +224,35 @@ def test_from_rates_to_a_control_and_its_commands(short):
         assert lines == told["router"]["commands"]
 
 
+# 20 ms at 256 kbit/s are 640 bytes: less than the packet that waits and the one on its way, whose
+# 3000 bytes take 94 ms
+def test_a_buffer_of_less_than_two_packets_is_simulated_with_two_and_that_is_said():
+    link = fit([], Given(down_bps=2e6, up_bps=256e3, rtt_s=0.04, queue_s=0.02))
+    links = tomllib.loads(scene.text(link, people("cafe:1"), SHORT))["topology"]["tandem"]["links"]
+    assert links[0]["reverse"]["buffer"] == "3000B"
+    assert links[0]["buffer"] == "5000B"
+    told = " ".join(link.unknown)
+    assert "a buffer up of 20 ms: the least that is simulated is two packets, 93.8 ms" in told
+    assert "a buffer down" not in told
+
+
+# shape_buffer of docs/gate-keys.md: 100 ms, at least 15000 bytes, which 1.2 Mbit/s sends in 100 ms
+@pytest.mark.parametrize(("bps", "buffer"), [(400e3, "15000B"), (10e6, "100ms")])
+def test_the_gate_that_is_simulated_has_the_buffer_of_a_real_one(bps, buffer):
+    link = fit([], Given(down_bps=bps, up_bps=bps, rtt_s=0.06))
+    links = tomllib.loads(scene.under(link, people("cafe:1"), SHORT, "tide"))["topology"]["tandem"]
+    assert links["links"][1]["buffer"] == buffer
+
+
+# half of 600 ms is more than the 150 ms that a call bears (G.114)
+def test_a_limit_that_distance_breaks_judges_no_control():
+    link = fit([], Given(down_bps=50e6, up_bps=20e6, rtt_s=0.6))
+    assert any("calls and meetings within 150 ms" in said for said in link.unknown)
+    run = {"sent_packets": 100.0, "lost_share": 0.0, "delay_p95_s": 0.31, "call_mos": 3.9}
+    assert not many.within(run, ["calls"])
+    assert many.within(run, ["calls"], link.trip_s)
+
+
 # an empty link: nobody waits with or without a control, whatever the seed
 def test_where_five_seeds_show_no_control_that_helps_five_more_are_run(short):
     empty = ["--down", "1Gbit", "--up", "1Gbit", "--rtt", "20ms"]

@@ -250,7 +250,7 @@ def judged(link: Link, who: str, seeds: int, law: Sequence[Setting] = ()) -> Ver
     document = read(text(link, people(who), LENGTH)).having(*law)
     planned = comparison(document, Controls(), seeds=seeds)
     with Executor() as executor:
-        return verdict(execute(planned, GridResult, None, executor))
+        return verdict(execute(planned, GridResult, None, executor), link.trip_s)
 
 
 REAL = ((20.0, 4.0, 30.0, 200.0), (8.0, 1.5, 15.0, 400.0), (12.0, 12.0, 60.0, 60.0))

@@ -34,6 +34,10 @@ SHORT_S = 0.02
 several connections together exceed."""
 MANAGED = "whether a queue law keeps the queue short already,"
 """How it begins what is said then."""
+LEAST_BUFFER = 3_000
+"""Bytes that any buffer holds: a packet that waits, and one that is on its way."""
+CALL_S = 0.15
+"""The delay one way that a call bears (ITU-T G.114)."""
 GIVEN, MEASURED, ASSUMED, SET = "given", "measured", "assumed", "set"
 
 
@@ -95,6 +99,11 @@ class Link:
         """Whether it can be simulated: both rates and the round trip are known."""
         return None not in (self.down.rate, self.up.rate, self.rtt_s)
 
+    @property
+    def trip_s(self) -> float:
+        """The round trip without load; 0 where it is not known."""
+        return self.rtt_s.value if self.rtt_s else 0.0
+
     def way(self, direction: str) -> Way:
         """Return one direction."""
         return self.down if direction == DOWN else self.up
@@ -155,6 +164,12 @@ def fit(facts: Sequence[Fact], given: Given) -> Link:
             f"{MANAGED} {' and '.join(short)}: at most {significant(1e3 * waits)} ms wait while it"
             " is full. A short buffer is simulated. If a queue law is there, nothing has to be done"
         )
+    unknown += [said for name, way in ways.items() if (said := _least_buffer(name, way))]
+    if rtt is not None and rtt.value / 2 > CALL_S:
+        unknown.append(
+            f"calls and meetings within {1e3 * CALL_S:g} ms one way: half of the round trip is"
+            f" {significant(500 * rtt.value)} ms, and no control shortens it"
+        )
     if _both(facts) and given.queue_s is None and not _alone(facts):
         unknown.append(
             "in which direction packets wait, and whether each carried what it can: both were"
@@ -214,23 +229,66 @@ def _rate(
         # each was full: the one that carried most shows what it can
         return _of(max(clear, key=lambda fact: fact.value), "while it was full")
     shaped = _about(What.SHAPED, facts, name)
+    if shaped and max(shaped, key=_value).value > 1.01 * min(shaped, key=_value).value:
+        unknown.append(_disagree(name, shaped))
+        return None
     if shaped:
-        fact = min(shaped, key=lambda each: each.value)
+        fact = shaped[0]
         unknown.append(
             f"whether the link can carry more {name} than the"
             f" {significant(fact.value / 1e6, 4)} Mbit/s to which {fact.note} shapes it."
             f" Give --{name} if you know"
         )
         return _of(fact, "what the shaper lets through", SET)
-    unknown.append(_no_rate(name, carried))
+    unknown.append(_no_rate(name, carried) + _elsewhere(facts))
     return None
+
+
+def _value(fact: Fact) -> float:
+    return fact.value
+
+
+def _rates(shaped: Sequence[Fact]) -> str:
+    return "; ".join(
+        f"{significant(fact.value / 1e6, 4)} Mbit/s, {fact.source}"
+        for fact in sorted(shaped, key=_value)
+    )
+
+
+def _disagree(name: str, shaped: Sequence[Fact]) -> str:
+    """Return that several shapers set different rates, and the remedy."""
+    return (
+        f"the rate {name}: its shapers differ ({_rates(shaped)}). Give --{name}, or the output of"
+        " `tc` for the router's two interfaces alone"
+    )
+
+
+def _elsewhere(facts: Sequence[Fact]) -> str:
+    """Return which shapers stand at interfaces of no known direction."""
+    shaped = _about(What.SHAPED, facts, "")
+    if not shaped:
+        return ""
+    return f". There is a shaper ({_rates(shaped)}): name its interface by --outside or --inside"
+
+
+def _least_buffer(name: str, way: Way) -> str:
+    """Return that a buffer is simulated larger than it is said to be; "": it is not."""
+    if way.rate is None or way.queue_s is None or way.queue_s.origin == ASSUMED:
+        return ""
+    least_s = 8 * LEAST_BUFFER / way.rate.value
+    if way.queue_s.value >= least_s:
+        return ""
+    return (
+        f"a buffer {name} of {significant(1e3 * way.queue_s.value)} ms: the least that is simulated"
+        f" is two packets, {significant(1e3 * least_s)} ms at this rate"
+    )
 
 
 def _no_rate(name: str, carried: Sequence[Fact]) -> str:
     """Return why there is no rate, and the remedy."""
     give = (
-        f"Give --{name} as in your contract, or a test that fills the link (networkQuality -c,"
-        " Flent rrul, Crusader)"
+        f"Give --{name} as in your contract, or a test that fills the link"
+        " (networkQuality -s -c, Flent tcp_download and tcp_upload, Crusader)"
     )
     if not carried:
         return f"the rate {name}: no file says what the link carried. {give}"

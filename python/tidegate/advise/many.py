@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from tidegate.advise.people import MOST, counted
 from tidegate.advise.scene import under
+from tidegate.advise.verdict import within_reach
 from tidegate.grid.work import Task, Work
 from tidegate.results.run_output import Wanted
 from tidegate.results.statistics import interval, metrics
@@ -61,7 +62,7 @@ class HowMany:
 
     def __str__(self) -> str:
         if not any(self.of_seeds):
-            return "not even one person"
+            return "not even one person, as in the model each thing is done by one at least"
         if all(number >= MOST for number in self.of_seeds):
             return f"all of {MOST} people, the most that are tried"
         low, high = self.span
@@ -107,11 +108,14 @@ def _next(low: int, high: int) -> int:
     return max(1, high // 2) if low == 0 else (low + high) // 2
 
 
-def within(run: Mapping[str, float | None], classes: Sequence[str]) -> bool:
-    """Tell whether everybody in a run stays within the first limit of each measure."""
+def within(run: Mapping[str, float | None], classes: Sequence[str], rtt_s: float = 0.0) -> bool:
+    """Tell whether everybody in a run stays within the first limit of each measure.
+
+    Limits that the round trip of the link breaks by itself are left out.
+    """
     return all(
         _kept(run, users.prefix, measure)
-        for users in users_of(classes, None, [run])
+        for users in within_reach(users_of(classes, None, [run]), rtt_s)
         for measure in users.kind.measures
     )
 
@@ -169,7 +173,7 @@ def _tried(
 
     def keep(index: int, output: RunOutput) -> tuple[int, bool]:
         seed, number = jobs[index]
-        return seed, within(metrics(output.summary), scenarios[number].classes)
+        return seed, within(metrics(output.summary), scenarios[number].classes, link.trip_s)
 
     work = Work(len(jobs), task, Wanted(tables=False, curves=False), keep)
     for _, told in executor.run(work):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tidegate.advise.facts import DOWN, UP
-from tidegate.advise.fit import SHAPE
+from tidegate.advise.fit import LEAST_BUFFER, SHAPE
 from tidegate.errors import UsageError
 from tidegate.scenario import toml
 
@@ -164,8 +164,9 @@ def _variant(name: str, link: Link) -> dict[str, Any]:
         inside: dict[str, Any] = {"rate": _rate(shaped[0]), **limit, "reverse": reverse}
         return _inside(link, inside, {DOWN_PORT: law, UP_PORT: law})
     if name == TIDE:
-        # a gate that shapes has a buffer of 100 ms
-        inside = {"rate": _rate(shaped[0]), "buffer": "100ms", "reverse": {"rate": ACCESS}}
+        inside = {"rate": _rate(shaped[0]), "buffer": GATE_BUFFER, "reverse": {"rate": ACCESS}}
+        if 0.1 * shaped[0] / 8 < LEAST_GATE_BUFFER:
+            inside["buffer"] = f"{LEAST_GATE_BUFFER}B"
         return _inside(link, inside, {DOWN_PORT: {"gate": GATE}})
     ports: dict[str, Any] = {
         DOWN_PORT: {"queue": _cake(DOWN, shaped[0])},
@@ -200,12 +201,16 @@ GATE = {**LAW, "onset": "2s", "ends_of": "peer"}
 """As a real gate has it by default; the gate's file says the same (`tidegate.advise.router`)."""
 
 
+GATE_BUFFER, LEAST_GATE_BUFFER = "100ms", 15_000
+"""The buffer of a gate that shapes, by default (`shape_buffer` of its file)."""
+
+
 def _buffer(link: Link, direction: str) -> str:
-    """Return the buffer of a direction, at least of ten packets."""
+    """Return the buffer of a direction."""
     rate = (link.way(direction).shaped_bps or 0.0) / SHAPE
     queue = link.way(direction).queue_s
     seconds = queue.value if queue else 0.0
-    return f"{max(15_000, round(seconds * rate / 8))}B"
+    return f"{max(LEAST_BUFFER, round(seconds * rate / 8))}B"
 
 
 def _loss(link: Link, direction: str) -> dict[str, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tidegate.advise.scene import CONTROLS, NOW
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from tidegate.show.experience import Measure
 
 
+DELAY = "delay_p95_s"
+"""The delay of a call, one way."""
 SEEDS, MORE_SEEDS = 5, 10
 """How many seeds are run, and how many where five show no control that helps (chosen)."""
 
@@ -100,8 +102,22 @@ def value(setting: Setting, users: Users, measure: Measure) -> dict[str, float |
     return interval(run.get(name) for run in setting.runs.values())
 
 
-def verdict(done: GridResult) -> Verdict:
-    """Judge the runs of a comparison of the controls."""
+def within_reach(users: Sequence[Users], rtt_s: float) -> list[Users]:
+    """Return the users without the limits of delay that distance alone breaks."""
+
+    def kept(measure: Measure) -> Measure:
+        if measure.metric != DELAY or max(measure.limits) > rtt_s / 2:
+            return measure
+        return replace(measure, limits=(), within=False)
+
+    return [
+        each._replace(kind=replace(each.kind, measures=tuple(map(kept, each.kind.measures))))
+        for each in users
+    ]
+
+
+def verdict(done: GridResult, rtt_s: float) -> Verdict:
+    """Judge the runs of a comparison of the controls on a link with a round trip."""
     by_name: dict[str, dict[int, Any]] = {}
     for row in done.rows:
         name = next(iter(row["settings"].values()))
@@ -109,7 +125,7 @@ def verdict(done: GridResult) -> Verdict:
     settings = [Setting(name, runs) for name, runs in by_name.items()]
     runs = [run for setting in settings for run in setting.runs.values()]
     users = users_of(done.subject.classes, None, runs)
-    return judged(settings, users)
+    return judged(settings, within_reach(users, rtt_s))
 
 
 def judged(settings: Sequence[Setting], users: Sequence[Users]) -> Verdict:

@@ -207,7 +207,8 @@ def _judged(
         )
         with _folder(answer.folder, who, planned) as folder:
             folder.write(SCENARIO, written.encode())
-            answer = Answer(verdict(fill(folder, workers, None)), folder.target, seeds)
+            done = fill(folder, workers, None)
+            answer = Answer(verdict(done, link.trip_s), folder.target, seeds)
         if answer.judged.helps:
             break
     return answer

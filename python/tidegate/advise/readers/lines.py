@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+from enum import Enum, auto
+from ipaddress import ip_address
 from typing import NamedTuple
 
 from tidegate.advise.facts import UP, Fact, What, least, share_of
 from tidegate.advise.readers.phases import of_unknown_load, risen
 from tidegate.scenario.tree import Damaged, in_range
 
-_TIME = r"\w\s*[=<]\s*([\d.,]+)\s*(ms|s)\b"
+_TIME = r"\w\s*[=<]\s*([\d.,]+)\s*(ms|s|\u043c?\u0441)\b"
 _TRIP = re.compile(
-    rf"\b(?:icmp_seq|seq|bytes|ttl)[=: ]?\s*\d+.*?{_TIME}|{_TIME}(?=.*\bttl=\d)", re.IGNORECASE
+    rf"\b(?:icmp_seq|seq|bytes|ttl)[=: ]?\s*\d+.*?{_TIME}|{_TIME}(?=.*\bttl=\d)|:\s\S*{_TIME}\s*$",
+    re.IGNORECASE,
 )
 """An answer, in whatever language: the words before the numbers differ."""
 _COUNTS = re.compile(
@@ -21,8 +24,6 @@ _COUNTS = re.compile(
     re.MULTILINE,
 )
 _MOST_TRIP_S = 3600.0
-SEGMENT = 1448
-"""Bytes of payload in a full packet."""
 
 
 def knows_ping(text: str) -> bool:
@@ -37,7 +38,7 @@ def ping(text: str, source: str) -> list[Fact]:
         if found := _TRIP.search(line):
             time, unit_name = (each for each in found.groups() if each is not None)
             value = _number(time.replace(",", "."), f"line {number}: time")
-            unit = 1.0 if unit_name.lower() == "s" else 1e-3
+            unit = 1.0 if unit_name.lower() in ("s", "\u0441") else 1e-3
             trips.append(in_range(value * unit, f"line {number}: time", 0.0, _MOST_TRIP_S))
     counts = _COUNTS.search(text)
     sent, received = _counted(counts) if counts else (None, None)
@@ -77,12 +78,22 @@ def knows_ss(text: str) -> bool:
 
 
 def ss(text: str, source: str) -> list[Fact]:
-    """Read `ss -ti`: connections of this machine, which send away from it."""
-    found = [
-        connection
-        for number, line in enumerate(text.splitlines(), 1)
-        if (connection := _connection(line, number)) is not None
-    ]
+    """Read `ss -ti`: connections of this machine, which send away from it.
+
+    Those to this machine itself do not cross the link, and those to private addresses count where
+    there are no others. What they sent again tells nothing of the link: most of it was lost in the
+    queue that is looked for.
+    """
+    by_reach: dict[_Reach, list[_Connection]] = {each: [] for each in _Reach}
+    reach = _Reach.UNKNOWN
+    for number, line in enumerate(text.splitlines(), 1):
+        reach = _reach(line) or reach
+        if (connection := _connection(line, number)) is not None:
+            by_reach[reach].append(connection)
+            reach = _Reach.UNKNOWN
+    found = by_reach[_Reach.GLOBAL] + by_reach[_Reach.UNKNOWN] or by_reach[_Reach.PRIVATE]
+    if not found and by_reach[_Reach.HOST]:
+        raise Damaged("all its connections are of a machine to itself: record it at a busy sender")
     if not found:
         raise Damaged("no connection has a round trip")
     facts = [least(What.IDLE, "", [each.least_s for each in found], source)]
@@ -95,11 +106,35 @@ def ss(text: str, source: str) -> list[Fact]:
         total = sum(rates)
         said = "sum of the last delivery rates"
         facts.append(Fact(What.RATE, UP, total, max(rates), total, source, len(rates), note=said))
-    sent, again = (sum(each.sent for each in found), sum(each.again for each in found))
-    if sent > 0:
-        packets = max(1.0, sent / SEGMENT)
-        facts.append(share_of(What.LOSS, UP, min(again / SEGMENT, packets), packets, source))
     return facts
+
+
+class _Reach(Enum):
+    """How far away the other end of a connection is."""
+
+    HOST = auto()
+    PRIVATE = auto()
+    GLOBAL = auto()
+    UNKNOWN = auto()
+
+
+_PEER = re.compile(r"(\[[0-9A-Fa-f:.]+(?:%\w+)?\]|[\d.]+)(?:%\w+)?:\d+")
+
+
+def _reach(line: str) -> _Reach | None:
+    """Return where the line of a connection leads; None: it names no two addresses."""
+    ends = _PEER.findall(line)
+    if len(ends) < 2:
+        return None
+    try:
+        address = ip_address(ends[1].strip("[]").split("%")[0])
+    except ValueError:
+        return None
+    if mapped := getattr(address, "ipv4_mapped", None):
+        address = mapped
+    if address.is_loopback or ends[0] == ends[1]:
+        return _Reach.HOST
+    return _Reach.PRIVATE if address.is_private or address.is_link_local else _Reach.GLOBAL
 
 
 class _Connection(NamedTuple):
@@ -108,8 +143,6 @@ class _Connection(NamedTuple):
     busy: bool
     """Whether something is outstanding, and the application has more to send."""
     rate: float
-    sent: float
-    again: float
 
     @property
     def waits(self) -> bool:
@@ -129,13 +162,7 @@ def _connection(line: str, number: int) -> _Connection | None:
     rate = 0.0
     if said := _DELIVERY.search(line):
         rate = in_range(_number(said[1], f"line {number}") * _RATES[said[2]], f"line {number}")
-    sent, again = _count(line, "bytes_sent"), _count(line, "bytes_retrans")
-    return _Connection(now, low, busy, rate, sent, again)
-
-
-def _count(line: str, key: str) -> float:
-    found = re.search(rf"\b{key}:(\d{{1,18}})\b", line)
-    return float(found[1]) if found else 0.0
+    return _Connection(now, low, busy, rate)
 
 
 def _number(text: str, place: str) -> float:

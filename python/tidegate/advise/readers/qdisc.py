@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from tidegate.advise.facts import DOWN, UP, Fact, What, share_of
 from tidegate.scenario.tree import Tree, in_range, of_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 SHAPERS = ("cake", "htb", "tbf", "hfsc")
 """They send slower than the interface, where a rate is set."""
 _UNITS = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 _TIMES = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
+_RATE = r"(\d+(?:\.\d+)?)([KMGT]?)bit"
 _HEAD = re.compile(r"^\s*(?:qdisc|class) (\w+) [\w:]+", re.MULTILINE)
 
 
@@ -36,11 +41,18 @@ class Interfaces:
     outside: str = "wan0"
     inside: str = "lan0"
 
-    def direction(self, name: str) -> str:
-        """Return which direction leaves by an interface; "": it is neither."""
+    def direction(self, name: str, among: Iterable[str] = ()) -> str:
+        """Return which direction leaves by an interface; "": it is neither.
+
+        `among`: all interfaces of the file. Downloads leave by the inner interface, or by an ifb:
+        that which is called after the outer one, if one is.
+        """
         if name == self.outside:
             return UP
-        return DOWN if name == self.inside or name.startswith("ifb") else ""
+        after = {each for each in among if each.startswith("ifb") and each.endswith(self.outside)}
+        if name.startswith("ifb"):
+            return DOWN if name in after or not after else ""
+        return DOWN if name == self.inside else ""
 
 
 def knows(text: str) -> bool:
@@ -70,7 +82,10 @@ def read(text: str, source: str, interfaces: Interfaces) -> list[Fact]:
 
 def _of_text(queue: Queue) -> None:
     text = queue.text
-    if found := re.search(r"\b(?:bandwidth|rate) (\d+(?:\.\d+)?)([KMGT]?)bit", text):
+    # a class of HTB is sure of its `rate`, and sends up to its `ceil`
+    words = ("ceil", "bandwidth", "rate")
+    found = next(filter(None, (re.search(rf"\b{word} {_RATE}", text) for word in words)), None)
+    if found:
         queue.rate = in_range(float(found[1]) * _UNITS[found[2]], "bandwidth")
     if found := re.search(r"Sent \d+ bytes (\d+) pkts? \(dropped (\d+)", text):
         queue.sent, queue.dropped = (in_range(float(each), "Sent") for each in found.groups())
@@ -88,7 +103,7 @@ def read_json(text: str, source: str, interfaces: Interfaces) -> list[Fact]:
         name = each.at("dev").text() if each.has("dev") else ""
         queue = Queue(each.at("kind").text(), name)
         options = each.at("options") if each.has("options") else None
-        for key in ("bandwidth", "rate"):
+        for key in ("rate", "bandwidth", "ceil"):
             # bytes a second, or the word "unlimited"
             if options is not None and options.has(key):
                 rate = options.at(key)
@@ -102,12 +117,30 @@ def read_json(text: str, source: str, interfaces: Interfaces) -> list[Fact]:
     return _facts(queues, source, interfaces)
 
 
+def _outermost(queues: list[Queue]) -> list[Queue]:
+    """Return the queues with one shaper of a law an interface: the widest, which bounds the others.
+
+    A class of HTB stands below another that sends at least as fast.
+    """
+    widest: dict[tuple[str, str], float] = {}
+    for queue in queues:
+        if queue.rate is not None:
+            key = (queue.interface, queue.law)
+            widest[key] = max(queue.rate, widest.get(key, 0.0))
+    found = []
+    for queue in queues:
+        if queue.rate is None or widest.pop((queue.interface, queue.law), None) == queue.rate:
+            found.append(queue)
+    return found
+
+
 def _facts(queues: list[Queue], source: str, interfaces: Interfaces) -> list[Fact]:
     facts = []
-    for queue in queues:
+    names = {queue.interface for queue in queues}
+    for queue in _outermost(queues):
         if queue.law in ("ingress", "clsact", "noqueue"):
             continue
-        way = interfaces.direction(queue.interface)
+        way = interfaces.direction(queue.interface, names)
         where = f"{source}, {queue.law} at {queue.interface or 'an interface without a name'}"
         shapes = 1.0 if queue.rate is not None and queue.law in SHAPERS else 0.0
         facts.append(Fact(What.LAW, way, shapes, shapes, shapes, where, 1, note=queue.law))
