@@ -26,7 +26,6 @@ WARM_S = 30.0
 """Sessions that begin before are not counted, nor those of the last seconds of the run."""
 PATIENCE_S = 30.0
 SHARES = {"none": 0.0, "a tenth": 0.1, "half": 0.5, "all": 1.0}
-WHATS = ("in time", "never in", "wait")
 PLAIN = {"law": "drop-tail"}
 Stages = Mapping[str, object]
 

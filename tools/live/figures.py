@@ -37,7 +37,7 @@ from tidegate.hosts.lab import (
     valid,
 )
 from tools.live.cost import Cost, counting_time, hooks, in_turn, mean_times, put_empty
-from tools.live.loads import REAL_GATE, document, endless, pages
+from tools.live.loads import GATES, document, endless, pages
 from tools.live.measure import Flow, Measures, mean_and_spread, of_flows, read, simulate
 from tools.live.today import today
 
@@ -68,18 +68,8 @@ SIDES = ("egress", "ingress")
 CARRIED = 113
 """Sessions/s of 10 kB that 10 Mbit/s carry, headers and handshakes included."""
 
-IN_THE_SIMULATOR: dict[str, dict[str, object]] = {
-    "none": {},
-    "close-probe": {
-        "gate": {
-            "law": "close-probe",
-            "limiter": "token-bucket",
-            "relief": True,
-            "tokens_keep": 2.0,
-            **REAL_GATE,
-        }
-    },
-    "tide": {"gate": {"law": "tide", "admit": "connections", **REAL_GATE}},
+IN_THE_SIMULATOR: dict[str, dict[str, Any]] = {
+    **GATES,
     "dqm": {
         "queue": {
             "law": "dqm",

@@ -7,6 +7,20 @@ from typing import Any
 HOST = {"tcp": {"profile": "linux-6.18"}}
 REAL_GATE = {"onset": "2s", "ends_of": "peer"}
 """What a real gate does by default, and one of a scenario only if it says so."""
+GATES: dict[str, dict[str, Any]] = {
+    "none": {},
+    "close-probe": {
+        "gate": {
+            "law": "close-probe",
+            "limiter": "token-bucket",
+            "relief": True,
+            "tokens_keep": 2.0,
+            **REAL_GATE,
+        }
+    },
+    "tide": {"gate": {"law": "tide", "admit": "connections", **REAL_GATE}},
+}
+"""Controls of a port as a real gate has them."""
 
 LINK = {"rate": "10Mbit", "delay": "20ms", "buffer": "150kB"}
 ACCESS = {"rate": "10Gbit", "delay": "0ms"}

@@ -9,7 +9,7 @@ from typing import Any
 
 import tidegate
 from tools.live import loads
-from tools.live.loads import HOST, REAL_GATE, endless
+from tools.live.loads import GATES, HOST, REAL_GATE, endless
 from tools.live.page_server import head
 from tools.live.page_users import (
     CONNECTIONS,
@@ -21,18 +21,8 @@ from tools.live.page_users import (
 )
 from tools.live.pages import BURST, LIMITS, LOADS, PROVIDER, Cell
 
-GATES: dict[str, dict[str, Any]] = {
-    "none": {},
-    "close-probe": {
-        "gate": {
-            "law": "close-probe",
-            "limiter": "token-bucket",
-            "relief": True,
-            "tokens_keep": 2.0,
-            **REAL_GATE,
-        }
-    },
-    "tide": {"gate": {"law": "tide", "admit": "connections", **REAL_GATE}},
+CONTROLS: dict[str, dict[str, Any]] = {
+    **GATES,
     "tide by client": {"gate": {"law": "tide", "admit": "clients", **REAL_GATE}},
     "tide visits": {"gate": {"law": "tide", "admit": "visits", **REAL_GATE}},
 }
@@ -66,7 +56,7 @@ def port(cell: Cell) -> dict[str, Any] | None:
         law: dict[str, Any] = {"law": "dqm", "x_m": whole // 2, "x_M": whole // 2, "P_M": 1.0}
         law |= {"measure": "instantaneous", "counts": "all", "queues": 1}
         return {"queue": law} if cell.queue in {"drop-tail", "htb"} else None
-    return {**said, **GATES[cell.control]} if cell.control in GATES else None
+    return {**said, **CONTROLS[cell.control]} if cell.control in CONTROLS else None
 
 
 def document(cell: Cell, said: dict[str, Any]) -> dict[str, Any]:

@@ -68,7 +68,6 @@ COUNTED = {
 """Counts that stand still as long as there is room, by resource."""
 TABLES = ("/proc/net/snmp", "/proc/net/netstat")
 STATISTICS = ("nf_conntrack", "arp_cache")
-DEVICES = ("lan", "wan", "lo")
 Counts = dict[str, int]
 
 
