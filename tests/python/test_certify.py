@@ -21,7 +21,7 @@ from tidegate.certify.pages import overview
 from tidegate.certify.verdicts import judge
 from tidegate.cli import app
 from tidegate.errors import UsageError
-from tidegate.results.measures import longest_loss
+from tidegate.results.measures import filled, longest_loss, peak_wait, unused
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -84,6 +84,23 @@ def test_an_overload_lasts_while_each_second_loses_much() -> None:
     series = {"time_s": time, "data_arrived": arrived, "data_dropped": dropped}
     record = SimpleNamespace(ports=lambda port: series)
     assert longest_loss("bottleneck", 0.1)(cast("Any", record)) == 3.0
+
+
+def test_a_link_is_full_once_it_has_sent_for_a_round_trip() -> None:
+    # by hand: intervals of 0.1 s, a round trip of two. The fourth interval is the first that makes
+    # nine tenths together with the one before it (0.8 and 1.0). 1.4 of 5 intervals are not used.
+    # 12500 B at 1 Mbit/s are 0.1 s
+    series = {
+        "time_s": np.arange(1, 6) / 10,
+        "utilisation": np.array([0.1, 0.7, 0.8, 1.0, 1.0]),
+        "capacity_bps": np.full(5, 1e6),
+        "queue_bytes": np.array([0, 0, 0, 12500, 0]),
+    }
+    record = cast("Any", SimpleNamespace(ports=lambda port: series, all={"rtt_min_s": 0.2}))
+    assert filled("bottleneck", 0.9)(record) == pytest.approx(0.4)
+    assert filled("bottleneck", 1.1)(record) == pytest.approx(0.5)
+    assert unused("bottleneck")(record) == pytest.approx(0.14)
+    assert peak_wait("bottleneck")(record) == pytest.approx(0.1)
 
 
 @pytest.mark.parametrize("name", SUITES)

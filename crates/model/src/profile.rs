@@ -144,6 +144,15 @@ impl Used<DelayedAck> for Option<Time> {
     }
 }
 
+impl Used<ResumeDoc> for Resume {
+    fn used(doc: ResumeDoc) -> Resume {
+        doc.used()
+    }
+    fn written(self) -> ResumeDoc {
+        self.spelled_out()
+    }
+}
+
 impl Used<SynRetriesDoc> for SynRetries {
     fn used(doc: SynRetriesDoc) -> SynRetries {
         doc.used()
@@ -248,6 +257,9 @@ tcp! {
     control: TcpControl = TcpControl "Which control decides about the window: reno, cubic, bbr, bbr3, dctcp, prague or ledbat";
     byte_counting: u32 = Bound "Most segments by which one ACK opens the window in slow start, from 1, or \"none\" (RFC 3465, L); 0: every ACK counts as one segment";
     hystart: HyStart = HyStart "How cubic ends its first slow start before a loss";
+    start: Start = Start "How reno and cubic start: slow-start, as the control has it, hystart++ or search";
+    paced_start: bool = bool "Whether packets of reno and cubic leave evenly in slow start, at two windows a round trip";
+    resume: Resume = ResumeDoc "What reno and cubic know of an earlier connection (Careful Resume, RFC 9959)";
     prr: bool = bool "Whether the window is reduced gradually over recovery (PRR, RFC 6937); with sack only";
     rack: bool = bool "Whether losses are detected by time (RACK, RFC 8985, section 6); with sack only";
     tlp: bool = bool "Whether a tail loss probe is sent before the timeout (TLP, RFC 8985, section 7); with sack only";
@@ -256,6 +268,14 @@ tcp! {
 }
 
 impl Tcp {
+    /// Whether something stands before the control's own slow start.
+    pub fn starts_otherwise(&self) -> bool {
+        self.start != Start::SlowStart
+            || self.hystart == HyStart::PlusPlus
+            || self.paced_start
+            || self.resume.window < u32::MAX
+    }
+
     /// How both ends use marks.
     #[inline]
     pub fn ecn(&self) -> Ecn {
@@ -278,6 +298,18 @@ tcp! {
     linear: u32 = u32 "How many retries wait the initial RTO before the wait starts to double";
     limit: u32 = Bound "Retries after which the flow gives up, or \"none\"";
     jitter: f64 = f64 [0 to 1] "Each wait is stretched by a uniform draw of up to this share of itself";
+}
+
+tcp! {
+    /// What a sender knows of an earlier connection on its path.
+    pub struct Resume {}
+
+    /// An earlier connection on the path.
+    "ResumeDoc" as ResumeDoc = "a table, as in { window = 400, rtt = \"100ms\" }":
+    {}
+    window: u32 = Bound [from 2] "Its window in segments (saved_cwnd), or \"none\": there was none; a new one jumps to half of it";
+    rtt: Time = Time ["0s" to "1h"] "Its least round trip (saved_rtt); a path with a round trip of half of it, or ten times as long, is another one";
+    max_jump: u32 = Bound [from 1] "Largest window to jump to, in segments, or \"none\"";
 }
 
 /// Hands the controls inside TCP to a macro: `Arm(module of the simulator) = "name in documents"`.
@@ -343,6 +375,18 @@ pub enum HyStart {
     Linux,
     /// By longer round trips, with a slower phase before the end (RFC 9406).
     PlusPlus,
+}
+
+named! {
+    /// How a sender starts.
+    Start:
+    /// By slow start, as the control has it.
+    SlowStart = "slow-start",
+    /// By slow start until round trips get longer, with a slower phase before the end (RFC 9406).
+    PlusPlus = "hystart++",
+    /// By slow start until less is delivered than was sent a round trip before
+    /// (draft-chung-ccwg-search).
+    Search = "search",
 }
 
 /// Bound of a backed-off retransmission timeout.

@@ -244,6 +244,15 @@ fn a_control_is_chosen_inside_tcp() {
         ("{ qfcp = { control = \"cubic\" } }", "has no effect with `qfcp`"),
         ("{ tcp = { control = \"reno\", unpaced = 10 } }", "goes with bbr and bbr3"),
         ("{ tcp = { control = \"reno\", hystart = \"classic\" } }", "only cubic has it"),
+        ("{ tcp = { control = \"bbr\", start = \"search\" } }", "goes with reno and cubic"),
+        ("{ qfcp = { paced_start = true } }", "goes with reno and cubic"),
+        (
+            "{ tcp = { control = \"cubic\", start = \"search\", hystart = \"classic\" } }",
+            "contradicts `start`",
+        ),
+        ("{ tcp = { resume = { window = 400 } } }", "add `rtt`"),
+        ("{ tcp = { resume = { rtt = \"100ms\" } } }", "add `window`"),
+        ("{ tcp = { resume = { window = 1, rtt = \"1s\" } } }", "from 2"),
         ("{ tcp = { rack = true } }", "selective acknowledgements"),
         ("{ blitz = { sack = true, prr = true } }", "selective acknowledgements"),
     ] {

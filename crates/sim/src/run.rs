@@ -98,7 +98,9 @@ impl Source {
             (Transport::Udp(_) | Transport::Quic(_), _) => return Ok(Source::Udp),
             (_, Some(factory)) => Source::Custom(factory),
             (Transport::Controlled(_, control), None) => Source::Controlled(control.clone()),
-            (Transport::Tcp(tcp), None) if tcp.control == TcpControl::Reno && !driven => {
+            (Transport::Tcp(tcp), None)
+                if tcp.control == TcpControl::Reno && !driven && !tcp.starts_otherwise() =>
+            {
                 Source::Reno
             }
             (Transport::Tcp(_), None) => Source::Inside,

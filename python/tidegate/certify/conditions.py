@@ -60,6 +60,8 @@ class Condition:
     """Whether the bottleneck gets the stages that the control needs."""
     queue: bool = False
     """Whether the scenario has a queue law of its own."""
+    saved: str = ""
+    """What a control that resumes knows of an earlier connection, as TOML; empty: nothing."""
     file: str = FILE
     """What flows without end send where a control needs files."""
 
@@ -94,8 +96,8 @@ class Suite:
         return f"{self.name}/{condition.id}.toml"
 
 
-RFC, BBR, ACCESS = "rfc9743", "bbr", "access-link"
-SUITES = (RFC, BBR, ACCESS)
+RFC, BBR, START, ACCESS = "rfc9743", "bbr", "slow-start", "access-link"
+SUITES = (RFC, BBR, START, ACCESS)
 FOLDER = Path(str(files(__package__))) / "scenarios"
 
 

@@ -36,6 +36,8 @@ class Control:
     """What it is, or needs, at the bottleneck: the stage and its law."""
     endless: bool = True
     """Whether its flows may be without end; where they may not, they send the condition's file."""
+    resumes: bool = False
+    """Whether it begins with the window of an earlier connection, where a condition has one."""
     laws: Mapping[str, Any] = field(default_factory=dict)
     """The law of the user's own that it is, by the name that scenarios have."""
 
@@ -71,6 +73,9 @@ class Control:
         found: list[Setting] = []
         if self.transport is not None:
             found += [(f"traffic.{name}.transport", self.transport) for name in classes]
+        if self.resumes and condition.saved:
+            key = "transport.tcp.resume"
+            found += [(f"traffic.{name}.{key}", condition.saved) for name in classes]
         if not self.endless:
             found += [(f"traffic.{name}.size", f'"{condition.file}"') for name in _endless(classes)]
         return found
@@ -114,6 +119,12 @@ def _tcp(name: str) -> Control:
     return Control(name, f'{{ tcp = {{ profile = "linux", control = "{name}" }} }}')
 
 
+def _start(name: str, settings: str = "", *, resumes: bool = False) -> Control:
+    """Return CUBIC with another start than the HyStart of Linux."""
+    text = f'{{ tcp = {{ profile = "linux", control = "cubic"{settings} }} }}'
+    return Control(name, text, resumes=resumes)
+
+
 def _quic(stack: str, name: str) -> Control:
     own = "" if stack == "quic" else f'stack = "{stack.removeprefix("quic-")}", '
     return Control(f"{stack}:{name}", f'{QUIC} = {{ {own}control = "{name}" }} }}')
@@ -142,6 +153,10 @@ CONTROLS = {
     control.name: control
     for control in (
         *(_tcp(name) for name in ("reno", "cubic", "bbr", "bbr3", "dctcp", "prague", "ledbat")),
+        _start("hystart++", ', start = "hystart++"'),
+        _start("search", ', start = "search"'),
+        _start("careful-resume", resumes=True),
+        _start("paced-start", ", paced_start = true"),
         *(_explicit(name) for name in ("qfcp", "xcp", "rcp", "vcp")),
         *(_quic(stack, name) for stack in STACKS for name in ("cubic", "new-reno")),
         *(_crate(name) for name in CRATES),

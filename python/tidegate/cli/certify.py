@@ -35,7 +35,7 @@ SuiteName = Annotated[
     str | None,
     text(
         "NAME",
-        "rfc9743 (default for sender controls), bbr (the cases of the BBR draft),"
+        "rfc9743 (default for sender controls), bbr (the cases of the BBR draft), slow-start,"
         " access-link (default for gates and queue laws), or FILE.toml, as attack writes them.",
         "--suite",
     ),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeAlias, cast
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -168,6 +168,47 @@ def _longest(ends: Floats, there: NDArray[np.bool_]) -> float:
             begun = float(end)
         longest = max(longest, float(end) - begun)
     return longest
+
+
+@of_values
+def filled(record: SavedRun, port: str, share: float) -> float:
+    """Return when a port had first sent at a share of its capacity for a round trip, s.
+
+    The round trip is the shortest that a sender saw, in whole intervals; the time that of the run
+    where it never did.
+    """
+    samples = record.ports(port)
+    time = samples["time_s"]
+    bits, possible = _sent(samples)
+    rtt = record.all["rtt_min_s"]
+    span = 1 if rtt is None else max(1, int(np.ceil(rtt / time[0] - 1e-6)))
+    sent, could = (np.convolve(each, np.ones(span), "valid") for each in (bits, possible))
+    full = np.flatnonzero(sent >= share * could)
+    return float(time[full[0] + span - 1]) if full.size else float(time[-1])
+
+
+@of_values
+def unused(record: SavedRun, port: str) -> float:
+    """Return how long a port did not send, in all, s."""
+    samples = record.ports(port)
+    return float(np.sum((1.0 - samples["utilisation"]) * _lengths(samples["time_s"])))
+
+
+@of_values
+def peak_wait(record: SavedRun, port: str) -> float:
+    """Return the longest wait in the queue of a port at the ends of the intervals, s."""
+    samples = record.ports(port)
+    return float(np.max(samples["queue_bytes"] * 8.0 / samples["capacity_bps"]))
+
+
+def _sent(samples: Mapping[str, Floats]) -> tuple[Floats, Floats]:
+    """Return the bits that a port sent in each interval, and those that it could have sent."""
+    possible = samples["capacity_bps"] * _lengths(samples["time_s"])
+    return samples["utilisation"] * possible, possible
+
+
+def _lengths(ends: Floats) -> Floats:
+    return np.diff(ends, prepend=0.0)
 
 
 def starved(record: SavedRun) -> float:

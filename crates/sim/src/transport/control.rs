@@ -20,6 +20,7 @@ mod prague;
 mod quick_start;
 mod rate;
 mod reno;
+mod start;
 mod vcp;
 mod xcp;
 

@@ -4,7 +4,7 @@ use tidegate_core::units::Time;
 
 use super::problems::Check;
 use crate::document::bound::DelayedAck;
-use crate::profile::{HyStart, LossRule, MaxRto, Profile, Recovery, Tcp, TcpDoc, rfc6928};
+use crate::profile::{HyStart, LossRule, MaxRto, Profile, Recovery, Start, Tcp, TcpDoc, rfc6928};
 use crate::registry::control::TcpControl;
 
 /// Longest retransmission timeout after back-off.
@@ -44,8 +44,39 @@ pub(super) fn effective(
     check.require(!stray, &path("hystart"), "only cubic has it", "leave it out");
     let stray = !starts_unpaced(&tcp) && doc.unpaced.is_some_and(|asked| asked > 0);
     check.require(!stray, &path("unpaced"), "goes with bbr and bbr3", "leave it out");
+    check_start(check, &["traffic", class, "transport", transport], doc, &tcp);
     *doc = spelled_out(&tcp, transport);
     tcp
+}
+
+/// Whether the control can start in other ways than its own.
+fn has_starts(tcp: &Tcp, transport: &str) -> bool {
+    transport == "tcp" && matches!(tcp.control, TcpControl::Reno | TcpControl::Cubic)
+}
+
+/// What a class says of its start fits its control, and is whole.
+fn check_start(check: &mut Check<'_>, at: &[&str], doc: &TcpDoc, tcp: &Tcp) {
+    let path = |keys: &[&'static str]| [at, keys].concat();
+    let asked = [
+        ("start", doc.start.is_some_and(|start| start != Start::SlowStart)),
+        ("paced_start", doc.paced_start == Some(true)),
+        ("resume", doc.resume.is_some()),
+    ];
+    for (key, asked) in asked {
+        let fits = !asked || has_starts(tcp, at[3]);
+        let help = "leave it out, or write control = \"reno\" or \"cubic\"";
+        check.require(fits, &path(&[key]), "goes with reno and cubic", help);
+    }
+    let both =
+        tcp.start != Start::SlowStart && doc.hystart.is_some_and(|asked| asked != HyStart::None);
+    check.require(!both, &path(&["hystart"]), "contradicts `start`", "leave one of them out");
+    let saved = tcp.resume.window < u32::MAX;
+    let what = "says nothing of the earlier round trip";
+    let whole = !saved || tcp.resume.rtt > Time::ZERO;
+    check.require(whole, &path(&["resume"]), what, "add `rtt`, as in rtt = \"100ms\"");
+    let stray = !saved && doc.resume.as_ref().is_some_and(|doc| doc.rtt.is_some());
+    let what = "says nothing of the earlier window";
+    check.require(!stray, &path(&["resume"]), what, "add `window`, as in window = 400");
 }
 
 /// Whether the control has a setting for the start of its pacing.
@@ -87,6 +118,9 @@ fn overridden(asked: &TcpDoc, transport: &str) -> Tcp {
     if let Some(retries) = &mut doc.syn_retries {
         retries.complete(profile.syn_retries.clone().unwrap_or_default());
     }
+    if let Some(resume) = &mut doc.resume {
+        resume.complete(profile.resume.clone().unwrap_or_default());
+    }
     doc.complete(profile);
     let mut tcp = doc.used();
     // the RFC's initial window is a number of bytes, so it follows the segment
@@ -99,7 +133,8 @@ fn overridden(asked: &TcpDoc, transport: &str) -> Tcp {
         let usual = tcp.loss_rule == LossRule::OneWay;
         tcp.limited_transmit = asked.limited_transmit.unwrap_or(usual);
     }
-    if tcp.control != TcpControl::Cubic {
+    let replaced = tcp.start != Start::SlowStart && asked.hystart.is_none();
+    if tcp.control != TcpControl::Cubic || replaced {
         tcp.hystart = HyStart::None;
     }
     // these stand on the scoreboard, and on the rules of RFC 6675
@@ -112,11 +147,15 @@ fn overridden(asked: &TcpDoc, transport: &str) -> Tcp {
 
 /// The settings with all defaults, but for those without effect here.
 fn spelled_out(tcp: &Tcp, transport: &str) -> TcpDoc {
-    let TcpDoc { control, hystart, unpaced, .. } = tcp.spelled_out();
+    let TcpDoc { control, hystart, unpaced, start, paced_start, resume, .. } = tcp.spelled_out();
+    let starts = has_starts(tcp, transport);
     TcpDoc {
         control: control.filter(|_| transport == "tcp"),
         hystart: hystart.filter(|_| tcp.control == TcpControl::Cubic),
         unpaced: unpaced.filter(|_| starts_unpaced(tcp)),
+        start: start.filter(|_| starts),
+        paced_start: paced_start.filter(|_| starts),
+        resume: resume.filter(|_| starts && tcp.resume.window < u32::MAX),
         ..tcp.spelled_out()
     }
 }

@@ -5,6 +5,7 @@ use tidegate_core::units::{Pace, Time};
 use tidegate_model::control::{Control as Chosen, TcpControl};
 use tidegate_model::profile::{LostSyn, Tcp};
 
+use super::start::Started;
 use super::{
     Blitz, CongestionEvent, Control, Feedback, Granted, Leaving, Lost, Outcome, Payloads,
     QuickStart, RateSample, Signal, Vcp, Xcp,
@@ -36,6 +37,15 @@ macro_rules! any {
         impl Any {
             /// The control of a TCP profile, for a new connection.
             pub(crate) fn inside(tcp: &Tcp) -> Any {
+                let control = Any::alone(tcp);
+                if tcp.starts_otherwise() {
+                    return Any::Custom(Box::new(Started::new(control, tcp)));
+                }
+                control
+            }
+
+            /// The same, with its own start.
+            fn alone(tcp: &Tcp) -> Any {
                 match tcp.control {
                     $(TcpControl::$inside => Any::$inside(super::$module::$inside::new(tcp).into()),)+
                 }

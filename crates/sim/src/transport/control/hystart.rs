@@ -1,20 +1,17 @@
 //! HyStart: leaves slow start when round trips get longer, before the queue is full.
 //!
 //! `classic` is that of S. Ha and I. Rhee, "Taming the elephants: New TCP slow start", 2011, with
-//! the constants of Linux's `tcp_cubic.c`; `linux` is Linux's version since 6.14; `plus-plus` is
-//! HyStart++ (RFC 9406).
+//! the constants of Linux's `tcp_cubic.c`; `linux` is Linux's version since 6.14. HyStart++ is in
+//! `start/plus_plus.rs`.
 //!
-//! | symbol             | here           | classic  | RFC 9406, 4.3 |
-//! |--------------------|----------------|----------|---------------|
-//! | N_RTT_SAMPLE       | `SAMPLES`      | 8        | 8             |
-//! | MIN_RTT_THRESH     | `LEAST`        | 4 ms     | 4 ms          |
-//! | MAX_RTT_THRESH     | `MOST`         | 16 ms    | 16 ms         |
-//! | MIN_RTT_DIVISOR    | `DIVISOR`      | 8        | 8             |
-//! | CSS_GROWTH_DIVISOR | `GROWTH`       | -        | 4             |
-//! | CSS_ROUNDS         | `ROUNDS`       | -        | 5             |
-//! | L                  | `BURST`        | -        | 8             |
-//! | low window         | `LOW_WINDOW`   | 16       | -             |
-//! | spacing in a train | `TRAIN`        | 2 ms     | -             |
+//! | symbol             | here         | value |
+//! |--------------------|--------------|-------|
+//! | MIN_SAMPLES        | `SAMPLES`    | 8     |
+//! | DELAY_MIN          | `LEAST`      | 4 ms  |
+//! | DELAY_MAX          | `MOST`       | 16 ms |
+//! | divisor of the round trip | `DIVISOR` | 8  |
+//! | low window         | `LOW_WINDOW` | 16    |
+//! | spacing in a train | `TRAIN`      | 2 ms  |
 //!
 //! Departure: the classic version does not allow for the time of segmentation offload
 //! (`hystart_ack_delay`), as segments are not sent in batches here.
@@ -28,9 +25,6 @@ const SAMPLES: u32 = 8;
 const LEAST: Time = Time::from_ms(4);
 const MOST: Time = Time::from_ms(16);
 const DIVISOR: u64 = 8;
-const GROWTH: f64 = 4.0;
-const ROUNDS: u32 = 5;
-const BURST: f64 = 8.0;
 const LOW_WINDOW: f64 = 16.0;
 const TRAIN: Time = Time::from_ms(2);
 
@@ -50,15 +44,12 @@ pub(super) struct HyStart {
     /// The round ends when this segment is acknowledged (`windowEnd`).
     end: u64,
     samples: u32,
-    /// Minimum round trip of this round and of the previous one (RFC 9406, 4.2).
+    /// Minimum round trip of this round.
     current: Time,
-    last: Time,
     /// Minimum round trip of the connection (classic).
     least: Time,
     round_start: Time,
     last_ack: Time,
-    /// Minimum round trip at the start of the slower phase, and its remaining rounds; none outside.
-    css: Option<(Time, u32)>,
 }
 
 /// An eighth of a round trip, within bounds.
@@ -73,11 +64,9 @@ impl HyStart {
             end: 0,
             samples: 0,
             current: Time::NEVER,
-            last: Time::NEVER,
             least: Time::NEVER,
             round_start: Time::ZERO,
             last_ack: Time::ZERO,
-            css: None,
         }
     }
 
@@ -89,24 +78,21 @@ impl HyStart {
     /// An acknowledgement in slow start; `grown` is what it would add to `cwnd`.
     pub(super) fn on_ack(&mut self, sample: &RateSample<'_>, cwnd: f64, grown: f64) -> Verdict {
         match self.kind {
-            Kind::None => Verdict::Grow(grown),
+            // HyStart++ stands before the control
+            Kind::None | Kind::PlusPlus => Verdict::Grow(grown),
             Kind::Classic | Kind::Linux => self.classic(sample, cwnd, grown),
-            Kind::PlusPlus => self.plus_plus(sample, grown),
         }
     }
 
-    /// Starts a round if the last one is acknowledged; returns whether it did.
-    fn turn(&mut self, sample: &RateSample<'_>) -> bool {
-        let turned = sample.una > self.end;
-        if turned {
+    /// Starts a round if the last one is acknowledged.
+    fn turn(&mut self, sample: &RateSample<'_>) {
+        if sample.una > self.end {
             self.end = sample.sent;
-            self.last = self.current;
             self.current = Time::NEVER;
             self.samples = 0;
             self.round_start = sample.now;
             self.last_ack = sample.now;
         }
-        turned
     }
 
     fn classic(&mut self, sample: &RateSample<'_>, cwnd: f64, grown: f64) -> Verdict {
@@ -137,37 +123,6 @@ impl HyStart {
             return Verdict::Leave;
         }
         Verdict::Grow(grown)
-    }
-
-    /// RFC 9406, 4.2.
-    fn plus_plus(&mut self, sample: &RateSample<'_>, grown: f64) -> Verdict {
-        if self.turn(sample)
-            && let Some((_, rounds)) = &mut self.css
-        {
-            *rounds -= 1;
-            if *rounds == 0 {
-                return Verdict::Leave;
-            }
-        }
-        if sample.rtt > Time::ZERO {
-            self.current = self.current.min(sample.rtt);
-            self.samples += 1;
-        }
-        let known = self.samples >= SAMPLES && self.current < Time::NEVER;
-        if let Some((baseline, _)) = self.css {
-            if known && self.current < baseline {
-                // the increase was spurious
-                self.css = None;
-            } else {
-                return Verdict::Grow(grown.min(BURST) / GROWTH);
-            }
-        } else if known
-            && self.last < Time::NEVER
-            && self.current >= self.last.saturating_add(threshold(self.last))
-        {
-            self.css = Some((self.current, ROUNDS));
-        }
-        Verdict::Grow(grown.min(BURST))
     }
 }
 
@@ -240,40 +195,5 @@ mod tests {
         });
         // 42 ms after the first of the round is the first beyond 40
         assert_eq!(leaves, Some(21));
-    }
-
-    /// RFC 9406, 4.2, by hand: round trips of 40 ms, then of 45 ms, which is 5 ms more
-    /// (an eighth of 40): growth is a quarter for five rounds, and then slow start is over.
-    #[test]
-    fn hystart_plus_plus_slows_down_for_five_rounds() {
-        let mut hystart = HyStart::new(Kind::PlusPlus);
-        let (mut una, mut now) = (1, 0);
-        let mut round = |hystart: &mut HyStart, rtt: u64| {
-            let mut last = Verdict::Grow(0.0);
-            for _ in 0..10 {
-                // ten acknowledgements a round, with ten segments always out
-                now += 5;
-                last = hystart.on_ack(&ack(now, rtt, una, una + 9), 20.0, 2.0);
-                una += 1;
-            }
-            last
-        };
-        assert_eq!(round(&mut hystart, 40), Verdict::Grow(2.0));
-        assert_eq!(round(&mut hystart, 40), Verdict::Grow(2.0));
-        let slow: Vec<Verdict> = (0..5).map(|_| round(&mut hystart, 45)).collect();
-        assert_eq!(slow, [Verdict::Grow(0.5); 5]);
-        assert_eq!(hystart.on_ack(&ack(1000, 45, una, una + 9), 20.0, 2.0), Verdict::Leave);
-    }
-
-    /// The same, but the round trips get short again: the increase was spurious.
-    #[test]
-    fn a_spurious_rise_is_forgotten() {
-        let mut hystart = HyStart::new(Kind::PlusPlus);
-        hystart.last = Time::from_ms(40);
-        hystart.css = Some((Time::from_ms(46), 3));
-        let verdicts: Vec<Verdict> =
-            (0..9).map(|k| hystart.on_ack(&ack(k, 41, 0, 90), 20.0, 2.0)).collect();
-        assert_eq!(verdicts[6], Verdict::Grow(0.5));
-        assert_eq!(verdicts[8], Verdict::Grow(2.0));
     }
 }

@@ -1,0 +1,178 @@
+//! SEARCH (draft-chung-ccwg-search-09): slow start ends when less is delivered than was sent a round
+//! trip before.
+//!
+//! | symbol       | here        | value | meaning                                              | unit |
+//! |--------------|-------------|-------|------------------------------------------------------|------|
+//! | WINDOW_SIZE  | `WINDOW`    | 3.5   | time over which deliveries are summed                | first round trips |
+//! | W            | `W`         | 10    | bins of the window                                   | 1    |
+//! | EXTRA_BINS   | `EXTRA`     | 15    | bins by which one can look back                      | 1    |
+//! | THRESH       | `THRESH`    | 0.26  | share that is missing where slow start ends          | 1    |
+//! | BIN_DURATION | `bin`       |       | WINDOW_SIZE / W                                      | s    |
+//! | bin_end      | `end`       |       | end of the present bin                               | s    |
+//! | curr_idx     | `sums`      |       | its number is that of the last sums                  | 1    |
+//! | norm_diff    | `missing`   |       | 1 - delivered / sent a round trip before             | 1    |
+//!
+//! Bins hold sums since the start of the connection, in segments. The sum at a time between two ends
+//! of bins is interpolated. Where more than W bins pass without an acknowledgement, what is known is
+//! too old, and SEARCH starts again (the draft has this as an option).
+//!
+//! Limits. The window stays as it is when slow start ends: the phase in which the draft lowers it
+//! towards what was delivered in the last of the first round trips is not here. Sums of bytes that
+//! are shortened to 16 bits are not needed.
+
+use tidegate_core::units::Time;
+
+use super::super::RateSample;
+use super::verdict::Verdict;
+
+const WINDOW: f64 = 3.5;
+const W: usize = 10;
+const EXTRA: usize = 15;
+const THRESH: f64 = 0.26;
+/// What has to be kept: the window a round trip ago begins so many bins before the present one, and
+/// one more for the interpolation.
+const KEPT: usize = W + EXTRA + 1;
+
+/// What was sent and delivered up to the end of a bin, in segments.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Sums {
+    sent: u64,
+    delivered: u64,
+}
+
+/// The state of SEARCH.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Search {
+    /// Zero before the first round trip is known.
+    bin: Time,
+    end: Time,
+    /// Newest last.
+    sums: Vec<Sums>,
+    delivered: u64,
+}
+
+impl Search {
+    /// An acknowledgement in the first slow start; `grown` is what it would add to `cwnd`.
+    pub(super) fn on_ack(&mut self, sample: &RateSample<'_>, grown: f64) -> Verdict {
+        self.delivered += u64::from(sample.delivered);
+        let now = Sums { sent: sample.sent, delivered: self.delivered };
+        if sample.rtt == Time::ZERO {
+            return Verdict::Grow(grown);
+        }
+        if self.bin == Time::ZERO {
+            self.bin = Time::from_secs_f64(sample.rtt.secs() * WINDOW / W as f64);
+            self.end = sample.now + self.bin;
+            self.sums = vec![now];
+        } else if sample.now > self.end && self.pass(sample.now, now) {
+            let missing = self.missing(sample.rtt);
+            if missing.is_some_and(|missing| missing >= THRESH) {
+                return Verdict::Leave;
+            }
+        }
+        Verdict::Grow(grown)
+    }
+
+    /// The ends of one or more bins have passed (`update_bins`); returns whether enough is known.
+    fn pass(&mut self, now: Time, sums: Sums) -> bool {
+        let passed = 1 + (now.saturating_sub(self.end).secs() / self.bin.secs()) as usize;
+        if passed > W {
+            *self = Search { delivered: self.delivered, ..Search::default() };
+            return false;
+        }
+        let before = self.sums.last().copied().unwrap_or(sums);
+        self.sums.extend(std::iter::repeat_n(before, passed - 1));
+        self.sums.push(sums);
+        self.sums.drain(..self.sums.len().saturating_sub(KEPT));
+        self.end += self.bin * passed as u64;
+        true
+    }
+
+    /// The share of what was sent in the window a round trip ago that is missing in what was
+    /// delivered in the present one; none where one cannot look back so far.
+    fn missing(&self, rtt: Time) -> Option<f64> {
+        let bins = rtt.secs() / self.bin.secs();
+        let back = bins as usize;
+        let now = self.sums.len() - 1;
+        // one more bin for the interpolation
+        let first = now.checked_sub(back + W + 1)?;
+        if back >= EXTRA {
+            return None;
+        }
+        let sent = |end: usize| (self.sums[end].sent - self.sums[end - W].sent) as f64;
+        let part = bins.fract();
+        let sent = sent(first + W) * part + sent(first + W + 1) * (1.0 - part);
+        let delivered = (self.sums[now].delivered - self.sums[now - W].delivered) as f64;
+        (sent > 0.0).then(|| 1.0 - delivered / sent)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::verdict::ack;
+    use super::*;
+
+    /// A sender in whose bins of 35 ms (3.5 * 100 / 10) so many segments are sent and delivered.
+    fn after(bins: &[(u64, u32)]) -> (Search, Verdict) {
+        let mut search = Search::default();
+        let mut verdict = search.on_ack(&ack(0, 100, 0, 0), 1.0);
+        let mut sent = 0;
+        for (k, &(more, delivered)) in bins.iter().enumerate() {
+            sent += more;
+            let now = 36 + 35 * k as u64;
+            let sample = RateSample { delivered, ..ack(now, 100, 0, sent) };
+            verdict = search.on_ack(&sample, 1.0);
+            if verdict == Verdict::Leave {
+                break;
+            }
+        }
+        (search, verdict)
+    }
+
+    /// By hand. 100 ms are 2 bins of 35 ms and 6/7 of one. Where each bin sends 10, 100 were sent
+    /// in ten bins. 73 delivered of 100 are 0.27 less, and 75 are 0.25 less.
+    #[test]
+    fn a_quarter_that_is_missing_is_borne_and_a_little_more_is_not() {
+        for (last, leaves) in [(2, true), (4, false)] {
+            let mut bins = vec![(10, 10); 4];
+            // nine bins of the window deliver 71 and the tenth `last`
+            bins.extend([(10, 8); 8]);
+            bins.push((10, 7));
+            bins.push((10, last));
+            let (_, verdict) = after(&bins);
+            let delivered = 8 * 8 + 7 + last;
+            assert_eq!(verdict == Verdict::Leave, leaves, "{delivered} of 100");
+        }
+    }
+
+    /// By hand: with bins that send 1, 2, 3, ... the ten bins that end with the k-th send 10 k - 45.
+    /// With all delivered at once, what was sent 2 6/7 bins before the 20th is
+    /// 6/7 * (10 * 17 - 45) + 1/7 * (10 * 18 - 45) = 126 3/7, and 155 is delivered.
+    #[test]
+    fn what_was_sent_between_two_ends_of_bins_is_interpolated() {
+        let bins: Vec<(u64, u32)> = (1..=20).map(|k| (u64::from(k), k)).collect();
+        let (search, verdict) = after(&bins);
+        assert_eq!(verdict, Verdict::Grow(1.0));
+        let missing = search.missing(Time::from_ms(100)).unwrap();
+        let by_hand = 1.0 - 155.0 / (126.0 + 3.0 / 7.0);
+        assert!((missing - by_hand).abs() < 1e-9, "{missing}");
+    }
+
+    /// W + EXTRA bins are enough for a round trip of 14 bins, and not for one of 15.
+    #[test]
+    fn one_can_look_back_by_less_than_fifteen_bins() {
+        let (search, _) = after(&[(10, 10); 40]);
+        assert!(search.missing(Time::from_ms(14 * 35)).is_some());
+        assert_eq!(search.missing(Time::from_ms(15 * 35 + 1)), None);
+    }
+
+    /// More than ten bins without an acknowledgement, 385 ms: the next round trip begins anew.
+    #[test]
+    fn after_a_long_silence_it_starts_again() {
+        for (now, kept) in [(35 + 10 * 35 - 1, 11), (35 + 10 * 35 + 1, 0)] {
+            let mut search = Search::default();
+            search.on_ack(&ack(0, 100, 0, 0), 1.0);
+            search.on_ack(&ack(now, 100, 0, 10), 1.0);
+            assert_eq!(search.sums.len(), kept, "{now} ms");
+        }
+    }
+}
