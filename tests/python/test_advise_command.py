@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 import link_files
-from tidegate.advise import many, scene, verdict
+from tidegate.advise import many, scene, shown, verdict
 from tidegate.advise.facts import DOWN, UP
 from tidegate.advise.fit import Given, fit
 from tidegate.advise.many import HowMany, largest, within
@@ -242,6 +242,18 @@ def test_the_gate_that_is_simulated_has_the_buffer_of_a_real_one(bps, buffer):
     link = fit([], Given(down_bps=bps, up_bps=bps, rtt_s=0.06))
     links = tomllib.loads(scene.under(link, people("cafe:1"), SHORT, "tide"))["topology"]["tandem"]
     assert links["links"][1]["buffer"] == buffer
+
+
+# the sentence "Beyond a limit" names it, so the table has it for every control
+def test_a_measure_that_is_left_out_is_shown_where_it_is_beyond_its_limit():
+    def titles(lost: float) -> str:
+        run = {"sent_packets": 100.0, "lost_share": lost, "delay_p95_s": 0.03, "call_mos": 3.0}
+        settings = [Setting(name, {1: run, 2: run}) for name in ("now", "cake")]
+        found = verdict.judged(settings, [Users("calls", "", experience.CALLS)])
+        return str(shown.of_people(found, "").columns[0]._cells)
+
+    assert "packets lost" in titles(0.69)
+    assert "packets lost" not in titles(0.009)
 
 
 # half of 600 ms is more than the 150 ms that a call bears (G.114)

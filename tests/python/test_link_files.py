@@ -208,6 +208,14 @@ def test_shapers_that_differ_give_no_rate():
     assert shaped(CAKES.replace("ifb4wan0", "ifb0"), down_bps=50e6)[0] == 50e6
 
 
+# `tc qdisc del` brings no former shaper back
+def test_a_shaper_that_is_there_is_to_be_written_down():
+    unknown = shaped(CAKES)[2]
+    assert "the shaper that is there is set (tc, cake at wan0)" in unknown
+    assert "(tc, cake at ifb4wan0)" in unknown
+    assert "there is set" not in shaped("", down_bps=1e7, up_bps=1e6)[2]
+
+
 # tc-htb(8): `rate` is what a class is sure of, `ceil` what it may send
 def test_a_class_of_htb_sends_up_to_its_ceiling():
     assert shaped(CLASSES)[1] == 20e6

@@ -164,6 +164,7 @@ def fit(facts: Sequence[Fact], given: Given) -> Link:
             f"{MANAGED} {' and '.join(short)}: at most {significant(1e3 * waits)} ms wait while it"
             " is full. A short buffer is simulated. If a queue law is there, nothing has to be done"
         )
+    unknown += [_there(fact) for fact in _about(What.LAW, facts, DOWN, UP) if fact.value]
     unknown += [said for name, way in ways.items() if (said := _least_buffer(name, way))]
     if rtt is not None and rtt.value / 2 > CALL_S:
         unknown.append(
@@ -269,6 +270,15 @@ def _elsewhere(facts: Sequence[Fact]) -> str:
     if not shaped:
         return ""
     return f". There is a shaper ({_rates(shaped)}): name its interface by --outside or --inside"
+
+
+def _there(fact: Fact) -> str:
+    """Return what to do about a shaper that is there already."""
+    return (
+        f"how else the shaper that is there is set ({fact.source}). Write down what `tc qdisc show`"
+        " says of it before you replace it. Where it is at another interface than the lines here"
+        " name, remove it, or packets are shaped twice"
+    )
 
 
 def _least_buffer(name: str, way: Way) -> str:

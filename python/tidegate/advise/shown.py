@@ -63,7 +63,8 @@ def _line(table: Table, title: str, found: Estimate | None, scale: float) -> Non
 
 
 LEFT_OUT = ("lost_share", "flow_rate_jain", "never_started_share")
-"""Measures that the first screen leaves out: the score of a call counts what it loses."""
+"""Measures that the first screen leaves out where nobody is beyond their last limit: the score of a
+call counts what it loses."""
 
 
 def of_people(judged: Verdict, title: str) -> Table:
@@ -78,7 +79,8 @@ def of_people(judged: Verdict, title: str) -> Table:
         table.add_column(setting.name, justify="right", style="bold" if chosen else "")
     for users in judged.users:
         for measure in users.kind.measures:
-            if measure.metric in LEFT_OUT:
+            beyond = any(_is_beyond(setting, users, measure) for setting in judged.settings)
+            if measure.metric in LEFT_OUT and not beyond:
                 continue
             cells = [_cell(setting, users, measure) for setting in judged.settings]
             if any(cell.plain != "-" for cell in cells):
@@ -97,9 +99,14 @@ def _titled(users: Users, measure: Measure) -> str:
 
 def _cell(setting: Setting, users: Users, measure: Measure) -> Text:
     found = value(setting, users, measure)
-    mean = found["mean"]
-    bad = mean is not None and bool(measure.limits) and mean > max(measure.limits)
-    return Text(shown(found, measure.scale), style="red" if bad else "")
+    return Text(
+        shown(found, measure.scale), style="red" if _is_beyond(setting, users, measure) else ""
+    )
+
+
+def _is_beyond(setting: Setting, users: Users, measure: Measure) -> bool:
+    mean = value(setting, users, measure)["mean"]
+    return mean is not None and bool(measure.limits) and mean > max(measure.limits)
 
 
 def of_commands(found: Commands) -> Text:
