@@ -219,6 +219,8 @@ def test_a_shaper_that_is_there_is_to_be_written_down():
 # tc-htb(8): `rate` is what a class is sure of, `ceil` what it may send
 def test_a_class_of_htb_sends_up_to_its_ceiling():
     assert shaped(CLASSES)[1] == 20e6
+    # a narrow class that comes first hides none
+    assert shaped("\n".join(reversed(CLASSES.splitlines())))[1] == 20e6
 
 
 def test_a_shaper_at_another_interface_is_named():

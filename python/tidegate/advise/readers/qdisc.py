@@ -118,7 +118,7 @@ def read_json(text: str, source: str, interfaces: Interfaces) -> list[Fact]:
 
 
 def _outermost(queues: list[Queue]) -> list[Queue]:
-    """Return the queues with one shaper of a law an interface: the widest, which bounds the others.
+    """Return the queues; of the shapers of one law at an interface the widest, which bounds them.
 
     A class of HTB stands below another that sends at least as fast.
     """
@@ -127,11 +127,11 @@ def _outermost(queues: list[Queue]) -> list[Queue]:
         if queue.rate is not None:
             key = (queue.interface, queue.law)
             widest[key] = max(queue.rate, widest.get(key, 0.0))
-    found = []
-    for queue in queues:
-        if queue.rate is None or widest.pop((queue.interface, queue.law), None) == queue.rate:
-            found.append(queue)
-    return found
+    return [
+        queue
+        for queue in queues
+        if queue.rate is None or queue.rate == widest[queue.interface, queue.law]
+    ]
 
 
 def _facts(queues: list[Queue], source: str, interfaces: Interfaces) -> list[Fact]:
