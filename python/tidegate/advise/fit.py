@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from tidegate.advise.facts import BOTH, DOWN, UP, Fact, What
 from tidegate.advise.readers.phases import risen
 from tidegate.results.digits import significant
+from tidegate.show.experience import CALL_DELAY_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -36,8 +37,6 @@ MANAGED = "whether a queue law keeps the queue short already,"
 """How it begins what is said then."""
 LEAST_BUFFER = 3_000
 """Bytes that any buffer holds: a packet that waits, and one that is on its way."""
-CALL_S = 0.15
-"""The delay one way that a call bears (ITU-T G.114)."""
 GIVEN, MEASURED, ASSUMED, SET = "given", "measured", "assumed", "set"
 
 
@@ -166,10 +165,10 @@ def fit(facts: Sequence[Fact], given: Given) -> Link:
         )
     unknown += [_there(fact) for fact in _about(What.LAW, facts, DOWN, UP) if fact.value]
     unknown += [said for name, way in ways.items() if (said := _least_buffer(name, way))]
-    if rtt is not None and rtt.value / 2 > CALL_S:
+    if rtt is not None and rtt.value / 2 > CALL_DELAY_S:
         unknown.append(
-            f"calls and meetings within {1e3 * CALL_S:g} ms one way: half of the round trip is"
-            f" {significant(500 * rtt.value)} ms, and no control shortens it"
+            f"calls and meetings within {1e3 * CALL_DELAY_S:g} ms one way: half of the round trip"
+            f" is {significant(500 * rtt.value)} ms, and no control shortens it"
         )
     if _both(facts) and given.queue_s is None and not _alone(facts):
         unknown.append(

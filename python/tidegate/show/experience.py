@@ -90,6 +90,8 @@ VIDEO = Kind(
         Measure("video_rate_mean_bps", "rate of the video", 1.0, "Mbit/s", 1e-6, 0.05, 0.2, True),
     ),
 )
+CALL_DELAY_S = 0.15
+"""What a call bears one way."""
 CALLS = Kind(
     "sent_packets",
     (
@@ -105,7 +107,7 @@ CALLS = Kind(
         ),
         Measure(
             *("delay_p95_s", "delay, p95", -1.0, "ms", 1e3, 0.005, 0.05),
-            limits=(0.15,),
+            limits=(CALL_DELAY_S,),
             within=True,
         ),
     ),
