@@ -40,6 +40,14 @@ Sensitivity = Annotated[
         "Judge claims under other values of each guess, and write that table only.", "--sensitivity"
     ),
 ]
+Again = Annotated[
+    bool,
+    flag(
+        "Judge claims again with seeds by which no setting was chosen, and write which verdicts"
+        " turn.",
+        "--again",
+    ),
+]
 Search = Annotated[
     bool,
     flag(
@@ -78,6 +86,7 @@ def paper(
     explain: Explain = None,
     quick: Quick = False,
     sensitivity: Sensitivity = False,
+    again: Again = False,
     search: Search = False,
     seeds: Seeds = None,
     workers: Workers = None,
@@ -98,7 +107,8 @@ def paper(
     from tidegate.papers.explain import explained
     from tidegate.papers.request import Request
 
-    ways = {"--explain": explain is not None, "--sensitivity": sensitivity, "--search": search}
+    ways = {"--explain": explain is not None, "--sensitivity": sensitivity, "--again": again}
+    ways["--search"] = search
     more = {"--quick": quick, "--only": only, "--seeds": seeds, "--testbed": testbed}
     more["--json"] = as_json
     if key is None:
@@ -118,6 +128,8 @@ def paper(
         elif sensitivity:
             perform.sensitivity(study, folder, asked)
             _copy([report_of.SENSITIVITY], folder, report, asked, study)
+        elif again:
+            _end(perform.again(study, folder, asked), folder, report, as_json)
         elif search:
             parameter_search.search(study, folder, seeds or 1)
             eras = [report_of.ERAS] if any(each.eras for each in study.choices) else []
@@ -131,6 +143,7 @@ def paper(
 _NO_EFFECT = {
     "--explain": ("--only", "--json"),
     "--sensitivity": ("--quick", "--testbed", "--json"),
+    "--again": ("--quick", "--json"),
     "--search": ("--quick", "--only", "--testbed", "--json"),
 }
 """Options without effect in a mode."""

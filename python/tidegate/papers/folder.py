@@ -81,10 +81,10 @@ class CaseFolder(RunFolder):
     def __enter__(self) -> CaseFolder:
         return self
 
-    def jobs(self, case: Case, seeds: int) -> list[Job]:
-        """Return the runs of a case, one per seed."""
+    def jobs(self, case: Case, seeds: int, first_seed: int = 1) -> list[Job]:
+        """Return the runs of a case, one per seed, from this seed on."""
         scenario, name, files = self._load(case)
-        numbers = range(1, (case.seeds or seeds) + 1)
+        numbers = range(first_seed, first_seed + (case.seeds or seeds))
         return [Job(case, seed, scenario, self.run_folder(name, seed), files) for seed in numbers]
 
     def has(self, job: Job) -> bool:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
+from tidegate.papers import again as again_of
 from tidegate.papers import claims as listed
 from tidegate.papers import report
 from tidegate.papers.request import PaperResult, Request, SensitivityRow, needed
@@ -32,7 +34,7 @@ def _judged(
     study: PaperStudy, folder: CaseFolder, asked: Request, names: Sequence[str]
 ) -> PaperResult:
     start = time.perf_counter()
-    runs = Runs(study, folder, asked.seeds_of(study))
+    runs = Runs(study, folder, asked.seeds_of(study), first_seed=asked.first_seed)
     runs.testbed = asked.testbed
     ran = runs.fill(names)
     departures = study.deviations()
@@ -54,6 +56,16 @@ def regenerate(study: PaperStudy, folder: CaseFolder, asked: Request) -> PaperRe
     if (folder.target / report.SENSITIVITY).exists():
         done.files.append(report.SENSITIVITY)
     return done
+
+
+def again(study: PaperStudy, folder: CaseFolder, asked: Request) -> PaperResult:
+    """Judge claims with seeds that nothing was chosen by, and write what turns."""
+    usual = judged(study, folder, asked)
+    other = judged(study, folder, replace(asked, first_seed=again_of.FIRST_SEED))
+    other.wall_s, other.ran = usual.wall_s + other.wall_s, usual.ran + other.ran
+    other.files = [again_of.AGAIN]
+    folder.write(again_of.AGAIN, again_of.page(usual, other).encode())
+    return other
 
 
 def sensitivity(study: PaperStudy, folder: CaseFolder, asked: Request) -> list[SensitivityRow]:

@@ -26,6 +26,7 @@ class Request:
     seeds: int | None = None
     testbed: Path | None = None
     """Results of real processes for comparison; default those of the package."""
+    first_seed: int = 1
 
     def seeds_of(self, study: PaperStudy) -> int:
         """Return the number of seeds."""

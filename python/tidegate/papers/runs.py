@@ -44,8 +44,10 @@ class Runs:
         seeds: int,
         changed: Callable[[Case], tuple[Setting, ...]] | None = None,
         instead: Mapping[str, str] | None = None,
+        first_seed: int = 1,
     ) -> None:
         self.paper, self.folder, self.seeds = paper, folder, seeds
+        self.first_seed = first_seed
         self._changed, self._instead = changed, instead or {}
         self._records: dict[str, list[SavedRun]] = {}
         self._values: dict[tuple[str, object], Floats] = {}
@@ -83,15 +85,19 @@ class Runs:
         for name in names:
             for case in self._cases(name):
                 cases.setdefault(case.key, case)
-        return [job for case in cases.values() for job in self.folder.jobs(case, self.seeds)]
+        return self._of(cases.values())
+
+    def _of(self, cases: Iterable[Case]) -> list[Job]:
+        return [
+            job for case in cases for job in self.folder.jobs(case, self.seeds, self.first_seed)
+        ]
 
     def _cases(self, name: str) -> list[Case]:
         if name not in self.paper.searches:
             return [self.case(name)]
         search = self.paper.searches[name]
         coarse = [self.adapt(case) for case in search.grid().values()]
-        jobs = [job for case in coarse for job in self.folder.jobs(case, self.seeds)]
-        if not all(self.folder.has(job) for job in jobs):
+        if not all(map(self.folder.has, self._of(coarse))):
             return coarse
         return coarse + [self.adapt(case) for case in self.fine(name).values()]
 
@@ -107,8 +113,7 @@ class Runs:
             )
         found = self.case(case) if isinstance(case, str) else self.adapt(case)
         if found.key not in self._records:
-            jobs = self.folder.jobs(found, self.seeds)
-            self._records[found.key] = [self.folder.record(job) for job in jobs]
+            self._records[found.key] = [self.folder.record(job) for job in self._of([found])]
         return self._records[found.key]
 
     def values(self, case: str | Case, measure: Measure) -> Floats:
