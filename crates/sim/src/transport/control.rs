@@ -93,6 +93,29 @@ pub struct RateSample<'a> {
     pub rate: Option<DeliveryRate>,
 }
 
+#[cfg(test)]
+impl RateSample<'static> {
+    /// An acknowledgement of one segment in order, for tests of controls.
+    pub(crate) fn of_one(now: Time, rtt: Time, una: u64, sent: u64) -> RateSample<'static> {
+        RateSample {
+            now,
+            segments: 1,
+            delivered: 1,
+            una,
+            sent,
+            flight: 100,
+            srtt: rtt,
+            rtt,
+            recovering: false,
+            marked: false,
+            unused: false,
+            any_order: false,
+            ext: &Ext::None,
+            rate: None,
+        }
+    }
+}
+
 /// A delivery-rate sample: how fast data was delivered since the acknowledged segment was sent.
 #[derive(Clone, Copy, Debug)]
 pub struct DeliveryRate {

@@ -106,6 +106,7 @@ macro_rules! to_each {
 
 impl Control for Any {
     passed_on! { to_each }
+    passed_on_but_by_a_start! { to_each }
     to_each! {
         mut on_ack(sample: &RateSample<'_>);
         mut on_part(sample: &RateSample<'_>);

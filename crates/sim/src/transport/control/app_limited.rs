@@ -153,15 +153,9 @@ impl Payloads for AppLimited {
     }
 }
 
-/// Calls the same methods of the control inside.
-macro_rules! to_inner {
-    ($($methods:tt)+) => {
-        forward! { in inner: $($methods)+ }
-    };
-}
-
 impl Control for AppLimited {
     passed_on! { to_inner }
+    passed_on_but_by_a_start! { to_inner }
     fn on_ack(&mut self, sample: &RateSample<'_>) {
         let sample = self.limited(sample);
         self.inner.on_ack(&sample);
@@ -195,22 +189,8 @@ mod tests {
     }
 
     fn sample(una: u64, flight: u32) -> RateSample<'static> {
-        RateSample {
-            now: Time::from_secs(1),
-            segments: 1,
-            delivered: 1,
-            una,
-            sent: 0,
-            flight,
-            srtt: Time::from_ms(100),
-            rtt: Time::from_ms(100),
-            recovering: false,
-            marked: false,
-            unused: false,
-            any_order: false,
-            ext: &Ext::None,
-            rate: None,
-        }
+        let of_one = RateSample::of_one(Time::from_secs(1), Time::from_ms(100), una, 0);
+        RateSample { flight, ..of_one }
     }
 
     /// RFC 5681, 4.1: no restart after an idle time up to the timeout; then min(IW, cwnd), here 10.

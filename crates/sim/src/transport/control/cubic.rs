@@ -344,28 +344,13 @@ impl Control for Cubic {
 
 #[cfg(test)]
 mod tests {
-    use tidegate_core::packet::Ext;
     use tidegate_model::profile::{HyStart as Kind, Profile};
 
     use super::*;
 
     fn sample(now_s: f64, segments: u32, flight: u32) -> RateSample<'static> {
-        RateSample {
-            now: Time::from_secs_f64(now_s),
-            segments,
-            delivered: segments,
-            una: 0,
-            sent: 0,
-            flight,
-            srtt: Time::from_ms(100),
-            rtt: Time::from_ms(100),
-            recovering: false,
-            marked: false,
-            unused: false,
-            any_order: false,
-            ext: &Ext::None,
-            rate: None,
-        }
+        let of_one = RateSample::of_one(Time::from_secs_f64(now_s), Time::from_ms(100), 0, 0);
+        RateSample { segments, delivered: segments, flight, ..of_one }
     }
 
     fn at(flight: u32) -> CongestionEvent {

@@ -197,22 +197,8 @@ pub(super) mod tests {
         let (now, ext) = (Time::from_ms(una), Ext::None);
         let flags = Flags::ACK.with(counted(marks));
         control.on_feedback(&Feedback { ext: &ext, now, srtt, new: true, flags });
-        control.on_ack(&RateSample {
-            now,
-            segments,
-            delivered: segments,
-            una,
-            sent: una + 100,
-            flight: 100,
-            srtt,
-            rtt: srtt,
-            recovering: false,
-            marked: false,
-            unused: false,
-            any_order: false,
-            ext: &ext,
-            rate: None,
-        });
+        let of_one = RateSample::of_one(now, srtt, una, una + 100);
+        control.on_ack(&RateSample { segments, delivered: segments, ..of_one });
     }
 
     /// RFC 9768, 3.2.2.3, by hand: the counter starts at 5; after three marks it is 0.

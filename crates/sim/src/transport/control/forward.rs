@@ -1,7 +1,7 @@
 //! The methods of a control that stands before others, each of which calls the same method there.
 
-/// Calls a macro with the methods of [`Control`](super::Control) that whoever stands before other
-/// controls passes on as they are: `ref` those that look, `mut` those that act.
+/// Calls a macro with the methods of [`Control`](super::Control) that everybody who stands before
+/// other controls passes on as they are: `ref` those that look, `mut` those that act.
 macro_rules! passed_on {
     ($make:ident) => {
         $make! {
@@ -9,7 +9,6 @@ macro_rules! passed_on {
             ref ssthresh() -> Option<f64>;
             mut window_and_threshold() -> Option<[&mut f64; 2]>;
             mut on_spared(segments: u32);
-            ref gap() -> Option<Time>;
             ref departure() -> Option<Time>;
             ref samples_rate() -> bool;
             ref linux_paces() -> bool;
@@ -19,16 +18,25 @@ macro_rules! passed_on {
             ref limited_transmit() -> bool;
             ref tells_of_loss(ext: &Ext) -> bool;
             mut header(now: Time) -> Ext;
-            mut on_congestion(signal: Signal, at: &CongestionEvent);
-            mut on_timeout(at: &CongestionEvent, again: bool);
             mut on_feedback(feedback: &Feedback<'_>);
-            mut on_recovered(window: f64);
             mut on_lost_syn(rule: LostSyn);
             ref hears_packets() -> bool;
             mut on_leaving(leaving: &Leaving);
             mut on_outcomes(outcomes: &[Outcome], now: Time);
             mut on_lost(lost: &Lost, now: Time);
             mut on_spurious();
+        }
+    };
+}
+
+/// Calls a macro with the methods that everybody but a start passes on as they are.
+macro_rules! passed_on_but_by_a_start {
+    ($make:ident) => {
+        $make! {
+            ref gap() -> Option<Time>;
+            mut on_congestion(signal: Signal, at: &CongestionEvent);
+            mut on_timeout(at: &CongestionEvent, again: bool);
+            mut on_recovered(window: f64);
         }
     };
 }
@@ -62,5 +70,12 @@ macro_rules! forward {
         fn $name(&mut self $(, $arg: $Type)*) $(-> $Told)? {
             $call!(self, control => control.$name($($arg),*))
         }
+    };
+}
+
+/// Calls the same methods of the control inside.
+macro_rules! to_inner {
+    ($($methods:tt)+) => {
+        forward! { in inner: $($methods)+ }
     };
 }

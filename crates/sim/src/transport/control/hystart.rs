@@ -128,27 +128,10 @@ impl HyStart {
 
 #[cfg(test)]
 mod tests {
-    use tidegate_core::packet::Ext;
-
     use super::*;
 
     fn ack(now: u64, rtt: u64, una: u32, sent: u32) -> RateSample<'static> {
-        RateSample {
-            now: Time::from_ms(now),
-            segments: 1,
-            delivered: 1,
-            una: una.into(),
-            sent: sent.into(),
-            flight: 100,
-            srtt: Time::from_ms(rtt),
-            rtt: Time::from_ms(rtt),
-            recovering: false,
-            marked: false,
-            unused: false,
-            any_order: false,
-            ext: &Ext::None,
-            rate: None,
-        }
+        RateSample::of_one(Time::from_ms(now), Time::from_ms(rtt), una.into(), sent.into())
     }
 
     /// Classic: the threshold for a round trip of 80 ms is 10 ms. Round trips of 90 ms are within

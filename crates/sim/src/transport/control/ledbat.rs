@@ -209,7 +209,6 @@ impl Control for Ledbat {
 
 #[cfg(test)]
 mod tests {
-    use tidegate_core::packet::Ext;
     use tidegate_model::profile::Profile;
 
     use super::*;
@@ -219,22 +218,8 @@ mod tests {
     }
 
     fn acknowledge(ledbat: &mut Ledbat, at_ms: u64, rtt_ms: u64, segments: u32) {
-        ledbat.on_ack(&RateSample {
-            now: Time::from_ms(at_ms),
-            segments,
-            delivered: segments,
-            una: 0,
-            sent: 0,
-            flight: 0,
-            srtt: Time::from_ms(rtt_ms),
-            rtt: Time::from_ms(rtt_ms),
-            recovering: false,
-            marked: false,
-            unused: false,
-            any_order: false,
-            ext: &Ext::None,
-            rate: None,
-        });
+        let of_one = RateSample::of_one(Time::from_ms(at_ms), Time::from_ms(rtt_ms), 0, 0);
+        ledbat.on_ack(&RateSample { segments, delivered: segments, flight: 0, ..of_one });
     }
 
     /// By hand: 2 * 60 / 100 rounds up to 2, 120 / 40 is 3, 120 / 5 is above 16, 120 / 300 is 1.

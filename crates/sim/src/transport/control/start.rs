@@ -113,27 +113,8 @@ impl Started {
 }
 
 impl Control for Started {
-    forward! { in inner:
-        ref cwnd() -> f64;
-        ref ssthresh() -> Option<f64>;
-        mut window_and_threshold() -> Option<[&mut f64; 2]>;
-        mut on_spared(segments: u32);
-        ref departure() -> Option<Time>;
-        ref samples_rate() -> bool;
-        ref linux_paces() -> bool;
-        ref hears_losses() -> bool;
-        ref holds_back() -> bool;
-        ref keeps_window() -> bool;
-        ref limited_transmit() -> bool;
-        ref tells_of_loss(ext: &Ext) -> bool;
-        mut header(now: Time) -> Ext;
-        mut on_feedback(feedback: &Feedback<'_>);
-        mut on_lost_syn(rule: LostSyn);
-        ref hears_packets() -> bool;
-        mut on_leaving(leaving: &Leaving);
-        mut on_outcomes(outcomes: &[Outcome], now: Time);
-        mut on_lost(lost: &Lost, now: Time);
-        mut on_spurious();
+    passed_on! { to_inner }
+    to_inner! {
         mut on_part(sample: &RateSample<'_>);
         mut on_idle(window: f64, ssthresh: f64);
         mut on_fresh_data();

@@ -9,30 +9,10 @@ pub(super) enum Verdict {
     Leave,
 }
 
-/// An acknowledgement of one segment, for tests.
+/// An acknowledgement of one segment, with times in ms, for tests.
 #[cfg(test)]
-pub(super) fn ack(
-    now_ms: u64,
-    rtt_ms: u64,
-    una: u64,
-    sent: u64,
-) -> super::super::RateSample<'static> {
+pub(super) fn ack(now: u64, rtt: u64, una: u64, sent: u64) -> super::super::RateSample<'static> {
     use tidegate_core::units::Time;
 
-    super::super::RateSample {
-        now: Time::from_ms(now_ms),
-        segments: 1,
-        delivered: 1,
-        una,
-        sent,
-        flight: 100,
-        srtt: Time::from_ms(rtt_ms),
-        rtt: Time::from_ms(rtt_ms),
-        recovering: false,
-        marked: false,
-        unused: false,
-        any_order: false,
-        ext: &tidegate_core::packet::Ext::None,
-        rate: None,
-    }
+    super::super::RateSample::of_one(Time::from_ms(now), Time::from_ms(rtt), una, sent)
 }
