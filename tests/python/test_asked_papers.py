@@ -154,6 +154,7 @@ def test_a_quick_paper_writes_its_report(tmp_path, monkeypatch):
         ("--explain", "table1"),
         ("--sensitivity",),
         ("--search",),
+        ("--again",),
         ("--seeds", "3"),
         ("--report", "here"),
         ("--out", "there"),
@@ -176,6 +177,7 @@ def test_an_option_without_a_paper_is_refused(option, tmp_path, monkeypatch):
         (("--sensitivity", "--quick"), "--quick has no effect with --sensitivity"),
         (("--search", "--only", "table1"), "--only has no effect with --search"),
         (("--explain", "table1", "--search"), "--explain and --search cannot be combined"),
+        (("--again", "--quick"), "--quick has no effect with --again"),
     ],
 )
 def test_options_that_would_not_be_heard_are_refused(options, says, tmp_path, monkeypatch):

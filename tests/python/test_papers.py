@@ -13,8 +13,8 @@ from tidegate import papers
 from tidegate.errors import UsageError
 from tidegate.grid.executor import Executor
 from tidegate.grid.meter import Meter
+from tidegate.papers import again, perform, verdicts
 from tidegate.papers import claims as listed
-from tidegate.papers import perform, verdicts
 from tidegate.papers.case import Case, OptimumSearch, Scale
 from tidegate.papers.check_results import Exact, Numbers, Ordering, Part, Unchecked
 from tidegate.papers.deviations import ClaimContext
@@ -25,7 +25,7 @@ from tidegate.papers.request import PaperResult, Request, _line, needed
 from tidegate.papers.row_check import checks_of
 from tidegate.papers.runs import Runs
 from tidegate.papers.study import PaperStudy
-from tidegate.papers.verdicts import judge
+from tidegate.papers.verdicts import MET, NOT_MET, judge
 
 STUDIES = {key: papers.load(key) for key in papers.there()}
 
@@ -441,6 +441,34 @@ def test_sensitivity_changes_one_setting_at_a_time(toy, tmp_path):
     taken, other = (row.outcomes[0] for row in table)
     assert taken.values != other.values
     assert "10 packets" in (tmp_path / "out" / "sensitivity.md").read_text()
+
+
+def test_a_paper_is_judged_again_with_seeds_of_which_none_was_used(toy, tmp_path):
+    with CaseFolder(tmp_path / "out", toy) as folder:
+        usual = perform.judged(toy, folder, Request(seeds=2))
+        other = perform.again(toy, folder, Request(seeds=2))
+        # the usual runs are there, and as many are new
+        assert other.ran == usual.ran
+    seeds = {path.name for path in (tmp_path / "out" / "runs").glob("*/*")}
+    assert seeds >= {"seed-1", "seed-2", "seed-1001", "seed-1002"}
+    assert usual.outcomes[0].values != other.outcomes[0].values
+    assert "with seeds 1001 to 1002" in (tmp_path / "out" / "again.md").read_text()
+
+
+def test_the_page_of_other_seeds_counts_what_stands_and_shows_what_turns(toy, tmp_path):
+    with CaseFolder(tmp_path / "out", toy) as folder:
+        done = perform.judged(toy, folder, Request(seeds=2))
+    free = [each for each in done.outcomes if not each.is_setup]
+    # by hand: all met before; then all but the first
+    usual = replace(done, outcomes=[replace(each, verdict=MET) for each in free])
+    turned = [replace(usual.outcomes[0], verdict=NOT_MET), *usual.outcomes[1:]]
+    other = replace(usual, outcomes=turned, request=replace(done.request, first_seed=1001))
+    text = again.page(usual, other)
+    assert f"Of {len(free)} rows that are met" in text
+    assert f"**{len(free) - 1} are met again** with seeds 1001 to 1002" in text
+    [row] = [line for line in text.splitlines() if line.startswith("| `")]
+    assert row.startswith(f"| `{free[0].claim.short}`")
+    assert "No verdict turns." in again.page(usual, usual)
 
 
 @pytest.mark.parametrize(
