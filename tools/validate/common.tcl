@@ -19,6 +19,8 @@ SplitObject instproc init-instvar var {
             }
         }
     }
+    # an older ns-2 asks for variables of which it has no default
+    if {![info exists default_of($class,$var)]} return
     $self instvar -parse-part1 $var
     set $var $default_of($class,$var)
 }

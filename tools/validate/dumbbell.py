@@ -58,10 +58,15 @@ class Tcp:
     mss: int = 536
     window: int = 20
     ecn: bool = False
+    profile: str = NS2_2006
 
     def document(self) -> dict[str, Any]:
         """Return the keys of a scenario document."""
-        keys: dict[str, Any] = {"profile": NS2_2006, "mss": f"{self.mss}B", "window": self.window}
+        keys: dict[str, Any] = {
+            "profile": self.profile,
+            "mss": f"{self.mss}B",
+            "window": self.window,
+        }
         return {"tcp": keys | ({"ecn": True} if self.ecn else {})}
 
     def settings(self) -> dict[str, str]:

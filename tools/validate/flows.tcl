@@ -39,7 +39,8 @@ Trace set show_tcphdr_ 1
 
 set ns [new Simulator]
 # only the headers that are used: with all of ns-2's a packet is large
-remove-all-packet-headers
+# an older ns-2 lacks a header that it wants to remove
+catch remove-all-packet-headers
 add-packet-header IP TCP Flags
 
 set left [$ns node]

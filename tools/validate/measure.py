@@ -95,13 +95,13 @@ def of_transfers(transfers: Sequence[Transfer], seconds: float) -> Measures:
     }
 
 
-def of_ns2(case: Case, seed: int, flows: Flows) -> Measures:
-    """Run ns-2 on the same flows and measure the same."""
+def of_ns2(case: Case, seed: int, flows: Flows, program: str | None = None) -> Measures:
+    """Run ns-2 (by default the one that is installed) on the same flows and measure the same."""
     seconds = float(case.settings["until"])
     with tempfile.TemporaryDirectory() as folder:
         trace = Path(folder) / "trace"
         settings = {**case.settings, "seed": str(seed)}
-        closed = ns2.run(flows, settings, trace=trace)
+        closed = ns2.run(flows, settings, trace=trace, program=program)
         port = of_trace(trace, seconds)
     over = [flow for flow in closed if not math.isnan(flow.closed)]
     fct = [flow.closed - flow.start for flow in over]

@@ -56,13 +56,17 @@ def find() -> str:
 
 
 def run(
-    flows: Sequence[tuple[float, int]], settings: Mapping[str, str], *, trace: Path | None = None
+    flows: Sequence[tuple[float, int]],
+    settings: Mapping[str, str],
+    *,
+    trace: Path | None = None,
+    program: str | None = None,
 ) -> list[Flow]:
     """Run transfers, given as start in seconds and size in bytes (-1: without end), in this order.
 
     `settings` are those of flows.tcl. Transfers use its pairs of hosts in turn.
     """
-    ns = find()
+    ns = program or find()
     pairs = int(settings.get("pairs", "1"))
     with tempfile.TemporaryDirectory() as folder:
         listed, closed = Path(folder) / "flows", Path(folder) / "closed"
