@@ -17,16 +17,21 @@ from __future__ import annotations
 import argparse
 import math
 import os
+import re
 import shutil
 import statistics
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tools.peers.install import BUILD, UnavailableError, run
 from tools.validate import ns2
 from tools.validate.dumbbell import UNLIMITED, Case, Dumbbell, Tcp, case, sessions
 from tools.validate.measure import Measures, of_ns2, of_tidegate
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 SOURCE = "https://github.com/smilemare/NS-2.1b8a-MacOS"
 COMMIT = "b556e49"
@@ -42,17 +47,14 @@ FLAGS = (
 )
 EDITS = (
     # Debian's TclCL links no numbers of 64 bits
-    ("queue-monitor.h", "int64_t", "double"),
-    ("queue-monitor.cc", "int64_t", "double"),
-    # where another machine had it
-    (
-        "tcl/lib/ns-autoconf.tcl",
-        "/Users/smilemare/project/ns-allinone-2.1b8a/bin/tclsh8.3",
-        "/usr/bin/tclsh",
-    ),
+    ("queue-monitor.h", r"\bint64_t\b", "double"),
+    ("queue-monitor.cc", r"\bint64_t\b", "double"),
+    # the Tcl of the machine that this source was configured on
+    ("tcl/lib/ns-autoconf.tcl", r'"\S*/bin/tclsh[0-9.]*"', '"/usr/bin/tclsh"'),
     # part of multicast file transfer, which nothing here uses
-    ("codeword.cc", "assert(sizeof(unsigned long) == 4)", "assert(true)"),
+    ("codeword.cc", r"assert\(sizeof\(unsigned long\) == 4\)", "assert(true)"),
 )
+"""Files, what is replaced in them (a pattern), and what by."""
 
 RATES = (100, 150, 250)
 """Sessions a second that the paper's gate admits, in Table I."""
@@ -96,10 +98,10 @@ def prepare(folder: Path) -> None:
         shutil.copy(kept, kept.with_suffix(""))
     for name, old, new in EDITS:
         path = folder / name
-        text = path.read_text(encoding="latin-1")
-        if old not in text and new not in text:
+        text, times = re.subn(old, new, path.read_text(encoding="latin-1"))
+        if times == 0:
             raise UnavailableError(f"{path}: this is not the source of ns-2.1b8a")
-        path.write_text(text.replace(old, new), encoding="latin-1")
+        path.write_text(text, encoding="latin-1")
     headers = folder / "before-the-standard"
     headers.mkdir(exist_ok=True)
     for name in ("iostream", "fstream"):
@@ -191,7 +193,7 @@ def main() -> int:
     return 0
 
 
-def shown(runs: list[Measures]) -> str:
+def shown(runs: Sequence[Measures]) -> str:
     """Return completions a second and the mean completion time, means over the seeds."""
     rate, took = (
         [run[name] for run in runs if not math.isnan(run[name])]
