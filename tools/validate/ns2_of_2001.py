@@ -48,7 +48,6 @@ FLAGS = (
 EDITS = (
     # Debian's TclCL links no numbers of 64 bits
     ("queue-monitor.h", r"\bint64_t\b", "double"),
-    ("queue-monitor.cc", r"\bint64_t\b", "double"),
     # the Tcl of the machine that this source was configured on
     ("tcl/lib/ns-autoconf.tcl", r'"\S*/bin/tclsh[0-9.]*"', '"/usr/bin/tclsh"'),
     # part of multicast file transfer, which nothing here uses
@@ -74,7 +73,6 @@ def program(source: Path | None = None) -> str:
     shutil.rmtree(FOLDER, ignore_errors=True)
     shutil.copytree(source or fetched(), FOLDER, ignore=shutil.ignore_patterns("*.o"))
     prepare(FOLDER)
-    (FOLDER / "ns").unlink(missing_ok=True)
     run(
         f"ns-2.1b8a does not compile here ({PACKAGES})",
         ["make", "-C", str(FOLDER), "-f", "of-today.mk", f"-j{os.cpu_count()}"],
@@ -108,6 +106,8 @@ def prepare(folder: Path) -> None:
         text = f"#include <{name}>\nusing namespace std;\n"
         (headers / f"{name}.h").write_text(text, encoding="ascii")
     # what another machine made of these files, with the Bluetooth model in them
+    for made in ("ns", "ptypes2tcl"):
+        (folder / made).unlink(missing_ok=True)
     shutil.rmtree(folder / "gen", ignore_errors=True)
     (folder / "gen").mkdir()
     (folder / "of-today.mk").write_text(makefile(folder), encoding="ascii")
