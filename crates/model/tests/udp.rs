@@ -28,7 +28,7 @@ fn loaded(set: &[(&str, &str)]) -> Result<Scenario, Report> {
 fn a_background_is_endless_packets_of_a_kilobyte_unless_it_says_otherwise() {
     let class = &loaded(&[]).unwrap().traffic[0];
     let rate = Rate::from_bps(2_000_000);
-    let udp = Udp { rate, packet: 1000, burst: None, on_off: None, ecn: None };
+    let udp = Udp { rate, packet: 1000, burst: None, on_off: None, ecn: None, media: None };
     assert_eq!(class.transport, Transport::Udp(udp));
     assert_eq!(class.transport.payload(), 972);
     assert_eq!(class.size, FlowSize::Unlimited { stop: Time::from_secs(5) });
