@@ -39,6 +39,10 @@
 //! Departures:
 //! - everything runs at the sender, from reports of single packets; the RFC has steps 1 to 3 and the
 //!   choice of step 4 at the receiver, and lets them be moved (6.4).
+//! - the level of congestion is at most `xmax`, 500 ms, as in the authors' module for ns-3. The RFC
+//!   has no such bound. Without one a burst of losses gives a level of seconds, and its decrease makes
+//!   equation 7 multiply the rate while the queue is still full. This was chosen after a first run
+//!   had shown that.
 //! - all delays since the beginning count for the shortest one. It is not forgotten, so that a path
 //!   that becomes longer looks like a queue.
 
@@ -76,6 +80,7 @@ settings! {
     beta_s: f64 = 0.1 [0 to 10] "Share of the buffer at the sender that raises the rate of packets" ("BETA_S");
     beta_v: f64 = 0.1 [0 to 10] "Share of it that lowers the rate of the encoder" ("BETA_V");
     alpha: f64 = 0.1 [0.001 to 1] "Weight of the latest shares of losses and marks" ("ALPHA");
+    xmax: Time = "500ms" ["10ms" to "24h"] "Highest level of congestion" ("the authors' module for ns-3; RFC 8698 has none");
 }
 
 fn ms(time: Time) -> f64 {
@@ -104,9 +109,9 @@ impl Config {
     /// Equation 2: the level of congestion, in ms.
     pub fn x_curr(&self, d_tilde: f64, p_mark: f64, p_loss: f64) -> f64 {
         let square = |share: f64, reference: f64| (share / reference) * (share / reference);
-        d_tilde
-            + ms(self.dmark) * square(p_mark, self.pmrref)
-            + ms(self.dloss) * square(p_loss, self.plrref)
+        let penalty = ms(self.dmark) * square(p_mark, self.pmrref)
+            + ms(self.dloss) * square(p_loss, self.plrref);
+        (d_tilde + penalty).min(ms(self.xmax))
     }
 
     /// Equations 3 and 4: the reference rate in the accelerated ramp-up.

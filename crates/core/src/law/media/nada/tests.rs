@@ -47,6 +47,14 @@ fn losses_and_marks_add_the_square_of_their_share() {
     close(config.x_curr(5.0, 0.03, 0.0), 23.0);
 }
 
+/// Without the RFC: 20 % of losses would be 10 * 20 * 20 = 4000 ms; there are at most 500.
+#[test]
+fn the_level_of_congestion_is_bounded() {
+    close(Config::default().x_curr(0.0, 0.0, 0.2), 500.0);
+    let free = Config { xmax: Time::from_secs(3600), ..Config::default() };
+    close(free.x_curr(0.0, 0.0, 0.2), 4000.0);
+}
+
 /// Equations 3 and 4 by hand: with 100 ms gamma is 50 / (100 + 100 + 120) = 0.15625, so 400 kbit/s
 /// become 462.5; the rate does not fall; with no round trip 50 / 220 is below the bound of 0.5, and
 /// with a bound of 0.1 it is that.
