@@ -23,6 +23,7 @@ QUIC = "{ quic"
 """How a transport of a real stack, or of a host of the user's own, begins."""
 CRATE = "{ crate"
 """How one begins whose control is that of another project's crate."""
+OF_MEDIA = "a control of media goes with senders of media, and only with them"
 
 
 @dataclass(frozen=True)
@@ -54,10 +55,8 @@ class Control:
         `classes`: the tables of the classes that would get the control.
         """
         encoders = [_encodes(each) for each in classes.values()]
-        if self.media is not None and not all(encoders):
-            return "its senders are encoders of media"
-        if self.transport is not None and any(encoders):
-            return "media are sent over UDP, by a control of media"
+        if any(encoders) or self.media is not None:
+            return None if all(encoders) and self.media is not None else OF_MEDIA
         pages = any("pages" in each for each in classes.values())
         if pages and not (self.transport or "{ tcp").startswith(("{ tcp", QUIC, CRATE)):
             return "pages are loaded over TCP, with a control of its own"

@@ -91,8 +91,10 @@ mod tests {
         let mut drawn = frames(0.15, None);
         let sizes: Vec<f64> = (0..100_000).map(|_| drawn.next(24e6) as f64 / 1e5).collect();
         let mean = |values: &mut dyn Iterator<Item = f64>| values.sum::<f64>() / 1e5;
-        let (middle, off) =
-            (mean(&mut sizes.iter().copied()), mean(&mut sizes.iter().map(|size| (size - 1.0).abs())));
+        let (middle, off) = (
+            mean(&mut sizes.iter().copied()),
+            mean(&mut sizes.iter().map(|size| (size - 1.0).abs())),
+        );
         assert!((middle - 1.0).abs() < 0.003 && (off - 0.15).abs() < 0.003, "{middle} {off}");
     }
 }

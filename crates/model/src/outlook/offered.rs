@@ -91,7 +91,8 @@ fn bits(class: &Class, expected: &Expected, duration: Time) -> Option<Bits> {
     if let (Transport::Udp(udp), FlowSize::Unlimited { stop }) = (&class.transport, &class.size) {
         let all = same(payload_bps(udp) * there((*stop).min(duration)));
         // an encoder sends between its lowest and its highest rate
-        let least = udp.media.as_ref().map_or(1.0, |media| media.encoder.least / media.encoder.most);
+        let least =
+            udp.media.as_ref().map_or(1.0, |media| media.encoder.least / media.encoder.most);
         return Some(Bits { least: all.least.map(|bits| bits * least), ..all });
     }
     match (expected.mean_bytes, class.pages(), &class.size) {

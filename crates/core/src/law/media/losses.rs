@@ -46,9 +46,10 @@ impl Losses {
     pub(super) fn intervals(&self) -> Option<(f64, f64)> {
         self.event?;
         let mean = |intervals: &mut dyn Iterator<Item = f64>| {
-            let (sum, weight) = WEIGHTS.iter().zip(intervals).fold((0.0, 0.0), |sums, (w, i)| {
-                (sums.0 + w * i, sums.1 + w)
-            });
+            let (sum, weight) = WEIGHTS
+                .iter()
+                .zip(intervals)
+                .fold((0.0, 0.0), |sums, (w, i)| (sums.0 + w * i, sums.1 + w));
             if weight > 0.0 { sum / weight } else { 0.0 }
         };
         let closed = || self.closed.iter().copied();

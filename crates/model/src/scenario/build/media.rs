@@ -16,7 +16,12 @@ pub(super) fn media(check: &mut Check<'_>, name: &str, udp: &mut UdpDoc) -> Opti
     let doc = udp.media.as_mut()?;
     let start = *doc.start.get_or_insert(doc.least);
     let help = "write a rate up to `rate` of the class";
-    check.require(doc.least <= most, &path("least"), format!("{} is above {most}", doc.least), help);
+    check.require(
+        doc.least <= most,
+        &path("least"),
+        format!("{} is above {most}", doc.least),
+        help,
+    );
     let within = (doc.least..=most).contains(&start);
     let help = "write a rate from `least` to `rate` of the class";
     check.require(within, &path("start"), "out of range", help);

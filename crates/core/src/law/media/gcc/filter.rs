@@ -112,7 +112,8 @@ mod tests {
 
     fn changes(packets: &[(u64, u64)]) -> Vec<(f64, f64, f64)> {
         let mut groups = Groups::new(Time::from_ms(5));
-        let times = packets.iter().map(|&(sent, arrived)| (Time::from_ms(sent), Time::from_ms(arrived)));
+        let times =
+            packets.iter().map(|&(sent, arrived)| (Time::from_ms(sent), Time::from_ms(arrived)));
         let found = times.filter_map(|(sent, arrived)| groups.add(sent, arrived));
         let whole = |ms: f64| (ms * 1e6).round() / 1e6;
         found
