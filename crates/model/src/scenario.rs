@@ -27,7 +27,8 @@ pub use app::{App, Pages, Video};
 pub use course::Course;
 pub use impairments::{Impairments, Jitter, Order, Policing, Reorder, Shared, Spread};
 pub use route::{PacketKind, Route};
-use tidegate_core::law::media::{Encoder, MediaLaw};
+use tidegate_core::law::media::Encoder;
+use tidegate_core::law::media::laws::MediaLaw;
 pub use tidegate_core::law::queue::QueueLaw;
 
 /// A scenario: all that a run needs except its seed.

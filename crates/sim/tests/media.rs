@@ -93,6 +93,33 @@ fn gcc_stays_below_a_link() {
     assert_eq!(udp(&results, "lost_packets"), 0.0);
 }
 
+/// draft-ietf-ccwg-rfc8298bis-screamv2: the delay of the queue is kept about its target of 60 ms or
+/// below, and a link of its rate is used.
+#[test]
+fn scream_keeps_to_its_target() {
+    let set = [(key("control"), "{ law = \"scream\" }")];
+    let set: Vec<(&str, &str)> = set.iter().map(|(key, value)| (key.as_str(), *value)).collect();
+    let results = media("1Mbit", "", &set);
+    let used = total(&results, 0, "utilisation");
+    assert!(used > 0.8, "{used}");
+    assert!(udp(&results, "delay_p50_s") < 0.05 + 0.06);
+    assert_eq!(udp(&results, "lost_packets"), 0.0);
+}
+
+/// The window of SCReAM is 3000 B at first, and five of it may be under way. Where no report comes,
+/// what was sent is forgotten after 5 s: with 10 s so many bytes leave two times, and a third time
+/// what follows; without the window the encoder would send 150 kbit/s, 187 kB.
+#[test]
+fn a_window_holds_packets_back() {
+    let lost = "topology.dumbbell.bottleneck.reverse.loss";
+    let set = [(key("control"), "{ law = \"scream\" }")];
+    let mut set: Vec<(&str, &str)> =
+        set.iter().map(|(key, value)| (key.as_str(), *value)).collect();
+    set.extend([(lost, "1.0"), ("warmup", "0s"), ("duration", "10s")]);
+    let bytes = total(&media("1Mbit", "", &set), 0, "departed_bytes");
+    assert!((15e3..=45e3).contains(&bytes), "{bytes}");
+}
+
 /// Without a report there is nothing to go by: the encoder keeps its first rate, 300 kbit/s, which
 /// is 0.75 MB in 20 s; sizes of frames differ, by 0.15 * sqrt(2) / sqrt(600) = 0.9 % in the mean.
 #[test]

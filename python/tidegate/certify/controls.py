@@ -180,7 +180,7 @@ CONTROLS = {
         *(_explicit(name) for name in ("qfcp", "xcp", "rcp", "vcp")),
         *(_quic(stack, name) for stack in STACKS for name in ("cubic", "new-reno")),
         *(_crate(name) for name in CRATES),
-        *(_media(name) for name in ("nada", "gcc")),
+        *(_media(name) for name in ("nada", "gcc", "scream")),
         Control("none"),
         Control("static"),
         Control("blitz", '"blitz"', (("queue", '{ law = "pushout" }'),), endless=False),

@@ -5,40 +5,13 @@
 //! receiver, and none at the routers.
 
 pub mod gcc;
+pub mod laws;
 mod losses;
 pub mod nada;
 mod recent;
+pub mod scream;
 
-use crate::units::{Rate, Time};
-use crate::{laws, settings};
-
-use losses::Losses;
-use recent::Recent;
-
-laws! {
-    /// How the rate of a sender of media is controlled, with settings: `{ law = "nada", xref = "20ms" }`.
-    "MediaLaw", "How the rate of a sender of media is controlled.", "a table, as in { law = \"nada\" }";
-    pub enum MediaLaw {
-        /// NADA (RFC 8698).
-        Nada(nada::Config) = "nada",
-        /// The control of WebRTC (draft-ietf-rmcat-gcc-02).
-        Gcc(gcc::Config) = "gcc",
-        /// Always the same rate.
-        Fixed(Fixed) = "fixed",
-    }
-}
-
-impl Default for MediaLaw {
-    fn default() -> MediaLaw {
-        MediaLaw::Nada(nada::Config::default())
-    }
-}
-
-settings! {
-    /// Settings of a rate that nothing changes.
-    "FixedMedia" as pub Fixed:
-    rate: Option<Rate> = none "The rate, headers included; default the highest of the encoder";
-}
+use crate::units::Time;
 
 /// The rates of an encoder, in bit/s, and its frames in a second.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -78,37 +51,18 @@ pub trait Control {
     /// trip without the time for which the receiver kept the report.
     fn told(&mut self, now: Time, packets: &[Told], rtt: Time);
 
+    /// So many bytes are under way: sent, and neither reported nor followed by one that is. It is told
+    /// after each packet, and after each report.
+    fn flight(&mut self, _bytes: u64) {}
+
+    /// Most bytes that may be under way.
+    fn window(&self) -> f64 {
+        f64::INFINITY
+    }
+
     /// The rate that the encoder is to aim at while so many bytes wait at the sender, in bit/s.
     fn encode(&self, waiting: u64) -> f64;
 
     /// The rate at which packets leave the sender, likewise; infinite: at once.
     fn send(&self, waiting: u64) -> f64;
-}
-
-impl MediaLaw {
-    /// Begins to control an encoder.
-    pub fn begin(&self, encoder: Encoder) -> Box<dyn Control + Send> {
-        match self {
-            MediaLaw::Nada(config) => Box::new(nada::Nada::new(config.clone(), encoder)),
-            MediaLaw::Gcc(config) => Box::new(gcc::Gcc::new(config.clone(), encoder)),
-            MediaLaw::Fixed(fixed) => {
-                Box::new(Steady(fixed.rate.map_or(encoder.most, |rate| rate.bps() as f64)))
-            }
-        }
-    }
-}
-
-/// A rate that nothing changes.
-struct Steady(f64);
-
-impl Control for Steady {
-    fn told(&mut self, _: Time, _: &[Told], _: Time) {}
-
-    fn encode(&self, _: u64) -> f64 {
-        self.0
-    }
-
-    fn send(&self, _: u64) -> f64 {
-        f64::INFINITY
-    }
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use tidegate_core::law::keys::{Table, table, written};
-use tidegate_core::law::media::MediaLaw;
+use tidegate_core::law::media::laws::MediaLaw;
 use tidegate_core::units::{Rate, Size, Time};
 use tidegate_core::{keys, settings};
 

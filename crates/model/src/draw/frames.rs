@@ -56,7 +56,8 @@ fn laplace(random: &mut Pcg64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use tidegate_core::law::media::{Encoder, MediaLaw};
+    use tidegate_core::law::media::Encoder;
+    use tidegate_core::law::media::laws::MediaLaw;
     use tidegate_core::units::Time;
 
     use super::*;

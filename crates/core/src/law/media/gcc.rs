@@ -41,8 +41,9 @@ mod filter;
 use crate::settings;
 use crate::units::Time;
 
-use super::{Control, Encoder, Recent, Told};
-use detector::{Detector, Signal};
+use super::recent::Recent;
+use super::{Control, Encoder, Told};
+use detector::{Detector, Rules, Signal};
 use filter::{Filter, Groups};
 
 settings! {
@@ -155,8 +156,14 @@ impl Gcc {
         let start = encoder.clip(encoder.start);
         Gcc {
             groups: Groups::new(config.burst_time),
-            filter: Filter::new(&config),
-            detector: Detector::new(&config),
+            filter: Filter::new((config.q, config.e), config.chi, config.groups as usize),
+            detector: Detector::new(Rules {
+                del_var_th: config.del_var_th,
+                overuse_ms: config.overuse_time_th.secs() * 1e3,
+                k_u: config.k_u,
+                k_d: config.k_d,
+                gain: config.gain,
+            }),
             state: State::Increase,
             recent: Recent::new(config.window),
             ceiling: None,

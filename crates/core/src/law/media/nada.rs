@@ -51,7 +51,9 @@ use std::collections::VecDeque;
 use crate::settings;
 use crate::units::Time;
 
-use super::{Control, Encoder, Losses, Recent, Told};
+use super::losses::Losses;
+use super::recent::Recent;
+use super::{Control, Encoder, Told};
 
 /// 5.1.1: taps of the filter of delays.
 const TAPS: usize = 15;

@@ -61,6 +61,7 @@ pub(super) struct Stream {
     waits: VecDeque<Waits>,
     waiting: u64,
     sent: VecDeque<Sent>,
+    under_way: u64,
     /// When the next frame and the next packet are due.
     next_frame: Time,
     next_packet: Time,
@@ -76,11 +77,18 @@ pub(super) struct Stream {
     armed: Time,
 }
 
+/// Takes the first of a queue if something holds of it.
+fn pop_if<T>(queue: &mut VecDeque<T>, holds: impl Fn(&T) -> bool) -> Option<T> {
+    if queue.front().is_some_and(holds) { queue.pop_front() } else { None }
+}
+
 /// RFC 8888, 3.1: bytes of a report without those on packets: headers of IP and UDP, of RTCP with the
 /// sender, of the one stream, and the time stamp.
 const REPORT: u32 = Udp::HEADER + 8 + 8 + 4;
 /// 3.1: bytes on each packet; they are filled up to four.
 const REPORTED: u32 = 2;
+/// After so long a packet that nothing was reported of is no longer under way.
+const FORGOTTEN: Time = Time::from_secs(5);
 /// 3.1: most packets of a report.
 const MOST_REPORTED: u32 = 16_384;
 
@@ -97,6 +105,7 @@ impl Stream {
             waits: VecDeque::new(),
             waiting: 0,
             sent: VecDeque::new(),
+            under_way: 0,
             next_frame: now,
             next_packet: now,
             next_report: Time::NEVER,
@@ -111,7 +120,7 @@ impl Stream {
 
     /// When something is due next.
     fn due(&self) -> Time {
-        let packet = if self.waits.is_empty() { Time::NEVER } else { self.next_packet };
+        let packet = if self.may_leave() { self.next_packet } else { Time::NEVER };
         self.next_frame.min(packet).min(self.next_report)
     }
 
@@ -133,7 +142,7 @@ impl Stream {
 
     /// When the next frame is due; none is made in a time of silence.
     fn schedule(&mut self, periods: Option<&mut (Box<Periods>, Time)>) {
-        self.next_frame = self.next_frame + self.frame_gap;
+        self.next_frame += self.frame_gap;
         if let Some((periods, end)) = periods
             && self.next_frame >= *end
         {
@@ -142,14 +151,35 @@ impl Stream {
         }
     }
 
+    /// Whether a packet waits and the window lets it leave.
+    fn may_leave(&self) -> bool {
+        let fits = |next: &Waits| {
+            let under_way = self.under_way + u64::from(next.bytes);
+            self.under_way == 0 || under_way as f64 <= self.control.window()
+        };
+        self.waits.front().is_some_and(fits)
+    }
+
+    /// What was sent long ago and not reported is no longer under way: all that could have told of it
+    /// is lost.
+    fn forget(&mut self, now: Time) {
+        let old = |sent: &Sent| sent.sent + FORGOTTEN < now;
+        while let Some(Sent { bytes, .. }) = pop_if(&mut self.sent, old) {
+            self.under_way -= u64::from(bytes);
+        }
+    }
+
     /// The next packet leaves: its bytes.
     fn leave(&mut self, number: u32, now: Time) -> Option<u32> {
+        self.may_leave().then_some(())?;
         let rate = self.control.send(self.waiting);
         let Waits { bytes, made } = self.waits.pop_front()?;
         self.waiting -= u64::from(bytes);
         let takes = f64::from(bytes) * 8.0 / rate.max(1.0);
         self.next_packet = now + Time::from_secs_f64(takes);
         self.sent.push_back(Sent { number, made, sent: now, bytes, arrived: None });
+        self.under_way += u64::from(bytes);
+        self.control.flight(self.under_way);
         Some(bytes)
     }
 
@@ -189,14 +219,15 @@ impl Stream {
         while self.reports.front().is_some_and(|report| report.number < number) {
             self.reports.pop_front();
         }
-        let Some(report) = self.reports.pop_front_if(|report| report.number == number) else {
+        let Some(report) = pop_if(&mut self.reports, |report| report.number == number) else {
             return; // a later one has overtaken it
         };
         let mut packets = Vec::new();
         let mut rtt = Time::ZERO;
         while let Some(Sent { number, sent, bytes, arrived, .. }) =
-            self.sent.pop_front_if(|sent| sent.number <= report.latest)
+            pop_if(&mut self.sent, |sent| sent.number <= report.latest)
         {
+            self.under_way -= u64::from(bytes);
             // what came after the report was made is lost in it
             let arrived = arrived.filter(|(at, _)| *at <= report.made);
             if let Some((at, _)) = arrived {
@@ -210,6 +241,7 @@ impl Stream {
         if !packets.is_empty() {
             self.control.told(now, &packets, rtt);
         }
+        self.control.flight(self.under_way);
     }
 }
 
@@ -228,6 +260,7 @@ impl UdpTable {
             world.net.send(&packet);
         }
         if flow.left > 0 && stream.next_frame <= now {
+            stream.forget(now);
             stream.encode(class.udp.packet, now);
             stream.schedule(flow.periods.as_mut());
         }

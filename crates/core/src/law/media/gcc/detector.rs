@@ -1,6 +1,14 @@
 //! The detector of over-use, with its threshold (draft-ietf-rmcat-gcc-02, 5.4).
 
-use super::Config;
+/// Its settings; times are in ms.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rules {
+    pub(super) del_var_th: f64,
+    pub(super) overuse_ms: f64,
+    pub(super) k_u: f64,
+    pub(super) k_d: f64,
+    pub(super) gain: u32,
+}
 
 /// What the detector finds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,7 +29,7 @@ const LONGEST: f64 = 100.0;
 /// The detector.
 #[derive(Debug)]
 pub(super) struct Detector {
-    config: Config,
+    rules: Rules,
     threshold: f64,
     /// How long `m(i)` has been above the threshold, in ms; none: it is not.
     above_ms: Option<f64>,
@@ -32,10 +40,10 @@ pub(super) struct Detector {
 }
 
 impl Detector {
-    pub(super) fn new(config: &Config) -> Detector {
+    pub(super) fn new(rules: Rules) -> Detector {
         Detector {
-            threshold: config.del_var_th,
-            config: config.clone(),
+            threshold: rules.del_var_th,
+            rules,
             above_ms: None,
             before: 0.0,
             groups: 0,
@@ -51,11 +59,11 @@ impl Detector {
     /// Compares `m(i)` of a group that came so long after the one before it.
     pub(super) fn compare(&mut self, m: f64, arrival_ms: f64) -> Signal {
         self.groups = self.groups.saturating_add(1);
-        let m = m * f64::from(self.groups.min(self.config.gain));
+        let m = m * f64::from(self.groups.min(self.rules.gain));
         self.signal = if m > self.threshold {
             let above = self.above_ms.map_or(0.0, |ms| ms + arrival_ms);
             self.above_ms = Some(above);
-            let lasts = above >= self.config.overuse_time_th.secs() * 1e3;
+            let lasts = above >= self.rules.overuse_ms;
             if lasts && m >= self.before { Signal::Overuse } else { Signal::Normal }
         } else {
             self.above_ms = None;
@@ -70,7 +78,7 @@ impl Detector {
         if m - self.threshold > FAR {
             return;
         }
-        let k = if m < self.threshold { self.config.k_d } else { self.config.k_u };
+        let k = if m < self.threshold { self.rules.k_d } else { self.rules.k_u };
         let moved = arrival_ms.min(LONGEST) * k * (m - self.threshold);
         self.threshold = (self.threshold + moved).clamp(LEAST, MOST);
     }
@@ -82,8 +90,11 @@ mod tests {
 
     /// The draft's own: nothing is multiplied.
     fn detector() -> Detector {
-        Detector::new(&Config { gain: 1, ..Config::default() })
+        Detector::new(RULES)
     }
+
+    const RULES: Rules =
+        Rules { del_var_th: 12.5, overuse_ms: 10.0, k_u: 0.01, k_d: 0.00018, gain: 1 };
 
     /// 5.4 by hand: 13 ms is above 12.5, but has to last 10 ms, and must not fall.
     #[test]
@@ -123,7 +134,7 @@ mod tests {
     /// With a gain of 60, the 60th group of 0.3 ms counts as 18 ms; the first as 0.3.
     #[test]
     fn the_gain_grows_with_the_groups() {
-        let mut one = Detector::new(&Config::default());
+        let mut one = Detector::new(Rules { gain: 60, ..RULES });
         let found: Vec<Signal> = (0..60).map(|_| one.compare(0.3, 20.0)).collect();
         assert_eq!((found[0], found[59]), (Signal::Normal, Signal::Overuse));
     }

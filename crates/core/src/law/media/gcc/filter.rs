@@ -5,8 +5,6 @@ use std::collections::VecDeque;
 
 use crate::units::Time;
 
-use super::Config;
-
 /// From one group to the next, in ms.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Change {
@@ -81,10 +79,8 @@ pub(super) struct Filter {
 }
 
 impl Filter {
-    pub(super) fn new(config: &Config) -> Filter {
-        let Config { q, chi, e, groups, .. } = *config;
-        let (groups, departures) = (groups as usize, VecDeque::new());
-        Filter { q, chi, groups, m: 0.0, e, var_v: 1.0, departures }
+    pub(super) fn new((q, e): (f64, f64), chi: f64, groups: usize) -> Filter {
+        Filter { q, chi, groups, m: 0.0, e, var_v: 1.0, departures: VecDeque::new() }
     }
 
     /// `m(i)` after `d(i)`, both in ms.
@@ -109,6 +105,11 @@ impl Filter {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// With q = 0.001, e(0) = 0.1 and chi = 0.01.
+    fn filter() -> Filter {
+        Filter::new((0.001, 0.1), 0.01, 60)
+    }
 
     fn changes(packets: &[(u64, u64)]) -> Vec<(f64, f64, f64)> {
         let mut groups = Groups::new(Time::from_ms(5));
@@ -143,8 +144,7 @@ mod tests {
     /// 0.01 * 4, 1) = 1.03, k = 0.101 / 1.131, m = 2 k, e = (1 - k) 0.101. Then d = 2 again.
     #[test]
     fn the_filter_is_that_of_the_draft() {
-        let config = Config::default();
-        let mut filter = Filter::new(&config);
+        let mut filter = filter();
         let apart = 1000.0 / 30.0;
         let k = 0.101 / 1.131;
         let first = filter.update(2.0, apart);
@@ -159,7 +159,7 @@ mod tests {
     /// 5.3: an outlier of 100 ms counts as three deviations in the noise: 0.99 + 0.01 * 9 = 1.08.
     #[test]
     fn an_outlier_is_bounded_in_the_noise() {
-        let mut filter = Filter::new(&Config::default());
+        let mut filter = filter();
         filter.update(100.0, 1000.0 / 30.0);
         assert!((filter.var_v - 1.08).abs() < 1e-9, "{}", filter.var_v);
     }
