@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from xml.etree import ElementTree
 
 import numpy as np
+import polars as pl
 import pytest
 from typer.testing import CliRunner
 
@@ -21,7 +22,15 @@ from tidegate.certify.pages import overview
 from tidegate.certify.verdicts import judge
 from tidegate.cli import app
 from tidegate.errors import UsageError
-from tidegate.results.measures import filled, longest_loss, peak_wait, unused
+from tidegate.results.measures import (
+    even,
+    filled,
+    longest_loss,
+    peak_wait,
+    reached,
+    unused,
+    waited,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -103,6 +112,67 @@ def test_a_link_is_full_once_it_has_sent_for_a_round_trip() -> None:
     assert peak_wait("bottleneck")(record) == pytest.approx(0.1)
 
 
+def test_the_wait_in_a_queue_is_timed() -> None:
+    # by hand: at 1 Mbit/s 12500 B are 0.1 s, which is not more than that; 20000 B are 0.16 s
+    series = {
+        "time_s": np.array([1.0, 2.0, 3.0, 3.5]),
+        "capacity_bps": np.full(4, 1e6),
+        "queue_bytes": np.array([0, 12500, 20000, 20000]),
+    }
+    record = cast("Any", SimpleNamespace(ports=lambda port: series))
+    assert waited("bottleneck", 0.1)(record) == pytest.approx(1.5)
+
+
+def test_a_rate_is_reached_after_an_instant() -> None:
+    # by hand: before 3 s it does not count; at 5 s it is there; 9 is never reached
+    series = {
+        "time_s": np.arange(1.0, 7.0),
+        "rate_bps": np.array([8.0, 8.0, 2.0, 2.0, 7.0, 8.0]),
+    }
+    record = cast("Any", SimpleNamespace(series=lambda name: series))
+    assert reached("call", 3.0, 7.0)(record) == pytest.approx(2.0)
+    assert reached("call", 3.0, 9.0)(record) == pytest.approx(3.0)
+
+
+def test_flows_are_even_once_five_seconds_are() -> None:
+    # by hand: Jain's index of rates 1 and 3 is 16/20 = 0.8, of 1 and 1 it is 1. The flows are equal
+    # from the second that ends at 8 s on; the five that end at 9 s have the means 1 and 2.2 (0.88),
+    # at 10 s 1 and 1.8 (0.92). The second flow begins after two seconds.
+    first = [(float(end), 0, "call", 1.0) for end in range(1, 13)]
+    second = [(float(end), 1, "call", 3.0 if end < 8 else 1.0) for end in range(3, 13)]
+    table = pl.DataFrame(
+        [*first, *second, (1.0, 0, "other", 9.0)],
+        schema=["time_s", "number", "class", "rate_bps"],
+        orient="row",
+    )
+    record = cast("Any", SimpleNamespace(table=lambda name: table))
+    assert even("call", 2.0, 0.9)(record) == pytest.approx(8.0)
+    # all five seconds lie after the instant
+    assert even("call", 6.0, 0.9)(record) == pytest.approx(5.0)
+    assert even("call", 2.0, 1.1)(record) == pytest.approx(10.0)
+
+
+def test_controls_of_media_and_of_tcp_are_not_taken_for_each_other() -> None:
+    media, rfc = suite("media"), suite("rfc9743")
+    reno, nada = controls.find("reno"), controls.find("nada")
+    own = controls.find('{ law = "nada", xref = "20ms" }')
+    assert own.media is not None
+    plan = certificate.plan(media, media.conditions, [reno, nada, own])
+    assert {key.rpartition("/")[2] for key in plan.refused} == {"reno"}
+    case = plan.cases[f"pause/{own.name}"]
+    key = "traffic.subject-paused.transport.udp.media.control"
+    assert (key, own.media) in case.settings
+    plan = certificate.plan(rfc, rfc.conditions[:1], [nada])
+    assert not plan.cases
+
+
+def test_a_sender_of_media_that_does_not_listen_is_worse(tmp_path: Path) -> None:
+    fixed = '{ law = "fixed" }'
+    done = certified(tmp_path / "out", fixed, "--suite", "media", "--only", "same")
+    [same] = conditions(done)
+    assert same["verdict"] == "worse"
+
+
 @pytest.mark.parametrize("name", SUITES)
 def test_a_suite_names_each_of_its_scenarios_once_and_only_known_limits(name: str) -> None:
     asked = suite(name)
@@ -122,7 +192,9 @@ def test_every_condition_can_be_run_with_every_control(
     monkeypatch.setattr(_native, "STACKS", ["quinn"])
     asked = suite(name)
     laws = [controls.stage("gate", "tide"), controls.stage("queue", "cake")]
-    tried = laws if name == "access-link" else list(controls.CONTROLS.values())
+    of_media = name == "media"
+    senders = [each for each in controls.CONTROLS.values() if (each.media is not None) == of_media]
+    tried = laws if name == "access-link" else senders
     plan = certificate.plan(asked, asked.conditions, tried)
     for case in plan.cases.values():
         scenario = plan.document(case).load()

@@ -6,6 +6,7 @@
 
 pub mod greedy;
 pub mod keys;
+pub mod media;
 pub mod queue;
 pub mod rate;
 pub mod registry;

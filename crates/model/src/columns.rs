@@ -378,7 +378,7 @@ table! {
     sent_packets: u64 "packets" "packets sent after the warm-up";
     received_packets: u64 "packets" "of these, packets that reached their receiver";
     lost_packets: u64 "packets" "of these, packets that never will: neither received nor under way at the end";
-    delay_min_s: f64 "s" "shortest delay from sender to receiver";
+    delay_min_s: f64 "s" "shortest delay from sender to receiver; of media from the encoder, so with the wait at the sender";
     delay_mean_s: f64 "s" "mean delay";
     delay_p50_s: f64 "s" "median delay, to 0.1 %";
     delay_p95_s: f64 "s" "percentile 95 of the delay, to 0.1 %";

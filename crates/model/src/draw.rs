@@ -9,6 +9,7 @@
 //! between machines.
 
 mod arrivals;
+mod frames;
 mod pages;
 mod periods;
 
@@ -18,6 +19,7 @@ use tidegate_core::units::Time;
 
 use crate::scenario::{Class, Course, Direction, End, FlowSize, People, Shape};
 use arrivals::Starts;
+pub use frames::Frames;
 pub use pages::{Object, Page};
 pub use periods::Periods;
 

@@ -27,6 +27,8 @@ pub use app::{App, Pages, Video};
 pub use course::Course;
 pub use impairments::{Impairments, Jitter, Order, Policing, Reorder, Shared, Spread};
 pub use route::{PacketKind, Route};
+use tidegate_core::law::media::Encoder;
+use tidegate_core::law::media::laws::MediaLaw;
 pub use tidegate_core::law::queue::QueueLaw;
 
 /// A scenario: all that a run needs except its seed.
@@ -301,7 +303,7 @@ pub enum Transport {
     Tcp(Tcp),
     /// A reliable transport with another control.
     Controlled(Tcp, Control),
-    /// At a constant rate, without acknowledgements.
+    /// At a constant rate or that of an encoder, without acknowledgements.
     Udp(Udp),
     /// A stack of QUIC that is not the simulator's own.
     Quic(Quic),
@@ -331,10 +333,10 @@ impl Transport {
     }
 }
 
-/// A constant rate.
+/// A constant rate, or an encoder.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Udp {
-    /// Rate of a flow, headers included.
+    /// Rate of a flow, headers included; of an encoder the highest.
     pub rate: Rate,
     /// Bytes of a full packet, headers included; more than [`Udp::HEADER`].
     pub packet: u32,
@@ -344,6 +346,25 @@ pub struct Udp {
     pub on_off: Option<(Amount, Amount)>,
     /// ECN codepoint of its packets; none: not ECN-capable.
     pub ecn: Option<Codepoint>,
+    /// The encoder whose frames it sends; none: it sends at its rate.
+    pub media: Option<Media>,
+}
+
+/// An encoder whose rate follows reports of the receiver.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Media {
+    /// How its rate is controlled.
+    pub control: MediaLaw,
+    /// Its rates, in bit/s, and its frames in a second.
+    pub encoder: Encoder,
+    /// Scale of the Laplace distribution of the sizes of frames, in mean sizes.
+    pub spread: f64,
+    /// How long it keeps a rate.
+    pub reaction: Time,
+    /// The first of so many frames has so many mean sizes.
+    pub key_frames: Option<(u32, f64)>,
+    /// Time between two reports.
+    pub feedback: Time,
 }
 
 impl Udp {

@@ -28,7 +28,7 @@ fn loaded(set: &[(&str, &str)]) -> Result<Scenario, Report> {
 fn a_background_is_endless_packets_of_a_kilobyte_unless_it_says_otherwise() {
     let class = &loaded(&[]).unwrap().traffic[0];
     let rate = Rate::from_bps(2_000_000);
-    let udp = Udp { rate, packet: 1000, burst: None, on_off: None, ecn: None };
+    let udp = Udp { rate, packet: 1000, burst: None, on_off: None, ecn: None, media: None };
     assert_eq!(class.transport, Transport::Udp(udp));
     assert_eq!(class.transport.payload(), 972);
     assert_eq!(class.size, FlowSize::Unlimited { stop: Time::from_secs(5) });
@@ -93,4 +93,69 @@ fn bursts_and_times_of_silence_do_not_go_together() {
         [(&*burst, "{ packets = 5, every = \"1s\" }"), (&*on_off, "{ on = \"1s\", off = \"1s\" }")];
     let message = loaded(&set).expect_err("both").render(false);
     assert!(message.contains("has no effect with `on_off`"), "{message}");
+}
+
+const MEDIA: &str = "traffic.background.transport.udp.media";
+
+/// The defaults of the encoder: it begins at its lowest rate, and NADA controls it.
+#[test]
+fn an_encoder_has_defaults() {
+    let class = loaded(&[(MEDIA, "{ least = \"200kbit\" }")]).unwrap().traffic.remove(0);
+    let Transport::Udp(Udp { media: Some(media), .. }) = class.transport else { panic!() };
+    let encoder = media.encoder;
+    assert_eq!((encoder.least, encoder.start, encoder.most), (200e3, 200e3, 2e6));
+    assert_eq!((encoder.frames, media.spread, media.key_frames), (30.0, 0.15, None));
+    assert_eq!((media.control.key(), media.feedback), ("nada", Time::from_ms(100)));
+}
+
+#[test]
+fn media_is_shown_as_it_was_loaded() {
+    let text = "{ control = { law = \"gcc\", gain = 1 }, key_frames = { every = 10, size = 4 } }";
+    let set = [Setting { key: MEDIA, value: text }];
+    let source = Source { name: "t", text: BACKGROUND };
+    let shown = show(source, &set, &BTreeMap::new()).unwrap();
+    assert!(shown.contains("start = \"150kbit\""), "{shown}");
+    let again = load(Source { name: "t", text: &shown }, &[], &BTreeMap::new()).unwrap();
+    assert_eq!(again, loaded(&[(MEDIA, text)]).unwrap());
+}
+
+#[test]
+fn an_encoder_out_of_its_bounds_is_refused() {
+    let burst = "traffic.background.transport.udp.burst";
+    let wrong = [
+        ("{ least = \"3Mbit\" }", "above"),
+        ("{ start = \"3Mbit\" }", "out of range"),
+        ("{ start = \"100kbit\" }", "out of range"),
+        ("{ key_frames = { every = 10, size = 10 } }", "nothing for the frames"),
+        ("{ control = { law = \"tfrc\" } }", "nada"),
+    ];
+    for (media, said) in wrong {
+        let report = loaded(&[(MEDIA, media)]).unwrap_err().to_string();
+        assert!(report.contains(said), "{media}: {report}");
+    }
+    let set = [(MEDIA, "{}"), (burst, "{ packets = 5, every = \"1s\" }")];
+    let report = loaded(&set).unwrap_err().to_string();
+    assert!(report.contains("which sends frames"), "{report}");
+}
+
+/// Reports need a way back, which UDP does not.
+#[test]
+fn media_needs_a_way_back() {
+    let text = r#"
+name = "one-way"
+duration = "10s"
+[topology.links]
+there = { from = "a", to = "b", rate = "10Mbit", delay = "10ms", one_way = true }
+[traffic.background]
+arrivals = { at = ["0s"] }
+from = "a"
+to = "b"
+transport = { udp = { rate = "2Mbit" } }
+"#;
+    let of = |set: &[Setting<'_>]| load(Source { name: "t", text }, set, &BTreeMap::new());
+    if let Err(report) = of(&[]) {
+        panic!("{report}");
+    }
+    let report = of(&[Setting { key: MEDIA, value: "{}" }]).unwrap_err().to_string();
+    assert!(report.contains("no way from"), "{report}");
 }

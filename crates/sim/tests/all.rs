@@ -30,6 +30,7 @@ mod links;
 mod long;
 mod lookahead;
 mod loss;
+mod media;
 mod mishaps;
 mod ns2;
 mod own_control;

@@ -96,8 +96,8 @@ class Suite:
         return f"{self.name}/{condition.id}.toml"
 
 
-RFC, BBR, START, ACCESS = "rfc9743", "bbr", "slow-start", "access-link"
-SUITES = (RFC, BBR, START, ACCESS)
+RFC, BBR, START, MEDIA, ACCESS = "rfc9743", "bbr", "slow-start", "media", "access-link"
+SUITES = (RFC, BBR, START, MEDIA, ACCESS)
 FOLDER = Path(str(files(__package__))) / "scenarios"
 
 

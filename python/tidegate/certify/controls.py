@@ -23,6 +23,7 @@ QUIC = "{ quic"
 """How a transport of a real stack, or of a host of the user's own, begins."""
 CRATE = "{ crate"
 """How one begins whose control is that of another project's crate."""
+OF_MEDIA = "a control of media goes with senders of media, and only with them"
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,8 @@ class Control:
     """What it is, or needs, at the bottleneck: the stage and its law."""
     endless: bool = True
     """Whether its flows may be without end; where they may not, they send the condition's file."""
+    media: str | None = None
+    """The law of senders of media; None: it is for other senders."""
     resumes: bool = False
     """Whether it begins with the window of an earlier connection, where a condition has one."""
     laws: Mapping[str, Any] = field(default_factory=dict)
@@ -51,6 +54,9 @@ class Control:
 
         `classes`: the tables of the classes that would get the control.
         """
+        encoders = [_encodes(each) for each in classes.values()]
+        if any(encoders) or self.media is not None:
+            return None if all(encoders) and self.media is not None else OF_MEDIA
         pages = any("pages" in each for each in classes.values())
         if pages and not (self.transport or "{ tcp").startswith(("{ tcp", QUIC, CRATE)):
             return "pages are loaded over TCP, with a control of its own"
@@ -73,6 +79,9 @@ class Control:
         found: list[Setting] = []
         if self.transport is not None:
             found += [(f"traffic.{name}.transport", self.transport) for name in classes]
+        if self.media is not None:
+            key = "transport.udp.media.control"
+            found += [(f"traffic.{name}.{key}", self.media) for name in classes]
         if self.resumes and condition.saved:
             key = "transport.tcp.resume"
             found += [(f"traffic.{name}.{key}", condition.saved) for name in classes]
@@ -98,8 +107,15 @@ class Control:
         return found
 
 
+def _encodes(table: Mapping[str, Any]) -> bool:
+    """Tell whether a class sends media."""
+    transport = table.get("transport")
+    udp = transport.get("udp", {}) if isinstance(transport, dict) else {}
+    return "media" in udp
+
+
 def _endless(classes: Mapping[str, Any]) -> list[str]:
-    return [name for name, each in classes.items() if each["size"] == "unlimited"]
+    return [name for name, each in classes.items() if each.get("size") == "unlimited"]
 
 
 def _told(stage: str, law: str) -> str | None:
@@ -123,6 +139,10 @@ def _start(name: str, settings: str = "", *, resumes: bool = False) -> Control:
     """Return CUBIC with another start than the HyStart of Linux."""
     text = f'{{ tcp = {{ profile = "linux", control = "cubic"{settings} }} }}'
     return Control(name, text, resumes=resumes)
+
+
+def _media(name: str) -> Control:
+    return Control(name, media=f'{{ law = "{name}" }}')
 
 
 def _quic(stack: str, name: str) -> Control:
@@ -160,6 +180,7 @@ CONTROLS = {
         *(_explicit(name) for name in ("qfcp", "xcp", "rcp", "vcp")),
         *(_quic(stack, name) for stack in STACKS for name in ("cubic", "new-reno")),
         *(_crate(name) for name in CRATES),
+        *(_media(name) for name in ("nada", "gcc", "scream")),
         Control("none"),
         Control("static"),
         Control("blitz", '"blitz"', (("queue", '{ law = "pushout" }'),), endless=False),
@@ -170,8 +191,12 @@ CONTROLS = {
 def find(text: str) -> Control:
     """Return a control by its name, as FILE.py:NAME, or by a transport, `{ tcp = ... }`.
 
+    A table `{ law = ... }` is a law of media.
+
     Raises UsageError for another name.
     """
+    if text.replace(" ", "").startswith("{law="):
+        return Control(text, media=text)
     if text.lstrip().startswith("{"):
         return Control(text, text)
     if ".py:" in text:

@@ -35,13 +35,14 @@ SuiteName = Annotated[
     str | None,
     text(
         "NAME",
-        "rfc9743 (default for sender controls), bbr (the cases of the BBR draft), slow-start,"
-        " access-link (default for gates and queue laws), or FILE.toml, as attack writes them.",
+        "rfc9743 (default for sender controls), bbr (the cases of the BBR draft), slow-start, media"
+        " (default for controls of media), access-link (default for gates and queue laws), or"
+        " FILE.toml, as attack writes them.",
         "--suite",
     ),
 ]
 Against = Annotated[
-    str | None, text("NAMES", "Controls to compare with; default: reno,cubic, or none.")
+    str | None, text("NAMES", "Controls to compare with; default: those of the suite.")
 ]
 Only = Annotated[list[str] | None, text("PATTERN", "Only conditions that match; may be repeated.")]
 Quick = Annotated[bool, flag("Three seeds in place of five.", "--quick")]
@@ -80,7 +81,7 @@ def certify(
     from tidegate.results.store import display
 
     mine = _tried(control or [], gate or [], queue or [])
-    named = suite or (conditions.ACCESS if gate or queue else conditions.RFC)
+    named = suite or (conditions.ACCESS if gate or queue else _suite(mine))
     asked = conditions.suite(named)
     if listed:
         typer.echo(pages.listed(asked))
@@ -123,6 +124,14 @@ def _tried(names: list[str], gates: list[str], queues: list[str]) -> list[Contro
     laws = (("gate", gates), ("queue", queues))
     found = [controls.stage(kind, name) for kind, some in laws for name in some]
     return [controls.find(name) for name in names] + found
+
+
+def _suite(mine: list[Control]) -> str:
+    """Return the suite for these sender controls."""
+    from tidegate.certify import conditions
+
+    of_media = mine and all(each.media is not None for each in mine)
+    return conditions.MEDIA if of_media else conditions.RFC
 
 
 def _standard(against: str | None, default: tuple[str, ...]) -> list[Control]:

@@ -11,6 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeAlias, cast
 
 import numpy as np
+import polars as pl
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -199,6 +200,52 @@ def peak_wait(record: SavedRun, port: str) -> float:
     """Return the longest wait in the queue of a port at the ends of the intervals, s."""
     samples = record.ports(port)
     return float(np.max(samples["queue_bytes"] * 8.0 / samples["capacity_bps"]))
+
+
+@of_values
+def waited(record: SavedRun, port: str, seconds: float) -> float:
+    """Return how long the wait in the queue of a port was longer than so many seconds, s.
+
+    By the bytes that wait at the ends of the intervals.
+    """
+    samples = record.ports(port)
+    wait = samples["queue_bytes"] * 8.0 / samples["capacity_bps"]
+    return float(np.sum(_lengths(samples["time_s"])[wait > seconds]))
+
+
+@of_values
+def reached(record: SavedRun, name: str, start: float, rate_bps: float) -> float:
+    """Return how long after an instant a class first had a rate for an interval, s.
+
+    The scenario names the class in `series`; the time is that to the end where it never did.
+    """
+    series = record.series(name)
+    there = within(series["time_s"], start, np.inf, SLACK)
+    found = np.flatnonzero(there & (series["rate_bps"] >= rate_bps))
+    return float(series["time_s"][found[0] if found.size else -1]) - start
+
+
+EVEN_OVER_S = 5.0
+"""Over how long rates are averaged to see whether they are equal."""
+
+
+@of_values
+def even(record: SavedRun, name: str, start: float, index: float) -> float:
+    """Return how long after an instant the flows of a class first had rates of a Jain's index, s.
+
+    Over five seconds, all of them after that instant. The scenario names the flows in `series`;
+    the time is that to the end where they never had.
+    """
+    table = record.table("flow_series").filter(pl.col("class") == name)
+    wide = table.pivot("number", index="time_s", values="rate_bps").sort("time_s").fill_null(0.0)
+    time = wide["time_s"].to_numpy()
+    rates = wide.drop("time_s").to_numpy()
+    span = max(1, round(EVEN_OVER_S / time[0]))
+    for place in range(span, time.size + 1):
+        fair = jain(rates[place - span : place].mean(axis=0)) >= index
+        if fair and time[place - 1] >= start + EVEN_OVER_S - SLACK:
+            return float(time[place - 1]) - start
+    return float(time[-1]) - start
 
 
 def _sent(samples: Mapping[str, Floats]) -> tuple[Floats, Floats]:

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use tidegate_core::law::keys::{Table, table, written};
+use tidegate_core::law::media::laws::MediaLaw;
 use tidegate_core::units::{Rate, Size, Time};
 use tidegate_core::{keys, settings};
 
@@ -53,7 +54,28 @@ keys! {
     packet: Size = "1000B" ["29B" to "65000B"] "Size of a packet, its headers of 28 B included";
     burst: Option<BurstDoc> = none "Packets are sent in bursts at `rate`; default: continuously";
     on_off: Option<OnOffDoc> = none "Each flow sends and is silent in turn, for times that may be drawn; default: it is never silent";
-    ecn: Option<Codepoint> = none "ECN codepoint of its packets; default none" + "A mark does not slow it down.";
+    ecn: Option<Codepoint> = none "ECN codepoint of its packets; default none" + "A mark does not slow it down, but for media.";
+    media: Option<MediaDoc> = none "What it sends are the frames of an encoder, whose rate follows reports of the receiver: `rate` is the highest; default: always `rate`";
+}
+
+keys! {
+    /// An encoder whose rate follows reports of the receiver.
+    "MediaDoc" as pub(crate) MediaDoc = "a table, as in { control = { law = \"nada\" } }":
+    control: MediaLaw = { MediaLaw::default() } "How its rate is controlled; default nada";
+    least: Rate = "150kbit" ["1kbit" to "10Gbit"] "Its lowest rate, headers included";
+    start: Option<Rate> = none "Its rate at the beginning; default `least`";
+    frames: u32 = 30 [1 to 240] "Frames per second";
+    spread: f64 = 0.15 [0 to 1] "How much the sizes of frames differ: the scale of their Laplace distribution, in mean sizes";
+    reaction: Time = "200ms" ["0s" to "10s"] "How long the encoder keeps a rate before it takes another";
+    key_frames: Option<KeyFramesDoc> = none "Frames that are larger, in place of smaller ones between them; default none";
+    feedback: Time = "100ms" ["1ms" to "10s"] "Time between two reports of the receiver";
+}
+
+keys! {
+    /// Frames that need no other.
+    "KeyFramesDoc" as pub(crate) KeyFramesDoc = "a table, as in { every = 300, size = 5 }":
+    every: u32 = required [2 to 100000] "The first of so many frames is one";
+    size: f64 = required [1 to 1000] "Its size, in mean sizes of frames; less than `every`";
 }
 
 keys! {

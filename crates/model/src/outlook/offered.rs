@@ -21,7 +21,7 @@ pub struct Offered {
     pub share: Option<f64>,
     /// The same of the classes that do not take what they get.
     pub ending: f64,
-    /// The same with video at its highest rate; `ending` has it at its lowest.
+    /// The same with video and media at their highest rates; `ending` has them at their lowest.
     pub most: f64,
 }
 
@@ -89,7 +89,11 @@ fn bits(class: &Class, expected: &Expected, duration: Time) -> Option<Bits> {
         return Some(Bits { least: of(video.ladder.first()), most: of(video.ladder.last()) });
     }
     if let (Transport::Udp(udp), FlowSize::Unlimited { stop }) = (&class.transport, &class.size) {
-        return Some(same(payload_bps(udp) * there((*stop).min(duration))));
+        let all = same(payload_bps(udp) * there((*stop).min(duration)));
+        // an encoder sends between its lowest and its highest rate
+        let least =
+            udp.media.as_ref().map_or(1.0, |media| media.encoder.least / media.encoder.most);
+        return Some(Bits { least: all.least.map(|bits| bits * least), ..all });
     }
     match (expected.mean_bytes, class.pages(), &class.size) {
         (Some(bytes), Some(pages), FlowSize::Drawn { .. }) if pages.count < u32::MAX => {

@@ -9,6 +9,7 @@ mod change;
 mod free;
 mod guests;
 mod impairments;
+mod media;
 mod network;
 mod pages;
 mod problems;

@@ -1,16 +1,18 @@
-//! UDP at a constant rate: packets are sent at their times, whether or not they arrive.
+//! UDP: at a constant rate packets are sent at their times, whether or not they arrive; those of an
+//! encoder follow reports of the receiver (`media.rs`).
 //!
-//! A flow has no handshake and gets no answer. It is admitted when it starts and
+//! A flow has no handshake, and gets no answer but reports. It is admitted when it starts and
 //! closed when everything is sent; what arrives later is still counted, so a
 //! flow keeps its slot to the end of the run.
 
 mod copies;
 mod heard;
+mod media;
 
 use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::units::{Pace, Time};
 use tidegate_model::columns::{Category, Column, UdpRow};
-use tidegate_model::draw::Periods;
+use tidegate_model::draw::{Frames, Periods};
 use tidegate_model::scenario::{self, Codepoint, Scenario, Transport, Udp};
 
 use super::receiver::Address;
@@ -23,6 +25,7 @@ use crate::network::Network;
 use crate::rows::UNLIMITED;
 use copies::Copies;
 use heard::{Heard, Jitter};
+use media::Stream;
 
 /// One flow: how much is left to send, and when.
 struct Flow {
@@ -41,6 +44,8 @@ struct Flow {
     /// When it sends, and the end of the present time of sending.
     periods: Option<(Box<Periods>, Time)>,
     jitter: Jitter,
+    /// The encoder, and what is reported of its packets.
+    stream: Option<Box<Stream>>,
 }
 
 /// What a class sends, at which pace, and what has arrived of it.
@@ -64,10 +69,26 @@ impl Class {
     /// When its next flow sends, which starts at `now`.
     fn periods(&mut self, seed: u64, now: Time) -> Option<(Box<Periods>, Time)> {
         let number = self.started;
-        self.started += 1;
         let mut periods = Periods::new(seed, &self.name, number, self.udp.on_off.clone()?);
         let end = now + periods.on();
         Some((Box::new(periods), end))
+    }
+
+    /// The encoder of its next flow, if it has any.
+    fn stream(&self, seed: u64, now: Time) -> Option<Box<Stream>> {
+        let media = self.udp.media.as_ref()?;
+        Some(Box::new(Stream::new(media, Frames::new(seed, &self.name, self.started, media), now)))
+    }
+
+    /// The flags of a packet that carries data.
+    fn flags(&self, last: bool) -> Flags {
+        let last = if last { Flags::PUSH } else { Flags::NONE };
+        let ecn = match self.udp.ecn {
+            None => Flags::NONE,
+            Some(Codepoint::Ect0) => Flags::ECT,
+            Some(Codepoint::Ect1) => Flags::ECT.with(Flags::L4S),
+        };
+        Flags::DATA.with(last).with(ecn)
     }
 }
 
@@ -103,7 +124,11 @@ impl UdpTable {
         (row.admitted, row.reached) = (now, now);
         let id = FlowId::new(self.number, self.flows.len() as u32);
         let class = self.classes.get_mut(usize::from(flow.class)).and_then(Option::as_mut);
-        let periods = class.and_then(|class| class.periods(self.seed, now));
+        let (periods, stream) = class.map_or((None, None), |class| {
+            let drawn = (class.periods(self.seed, now), class.stream(self.seed, now));
+            class.started += 1;
+            drawn
+        });
         self.flows.push(Flow {
             row: flow.row,
             class: flow.class,
@@ -115,8 +140,9 @@ impl UdpTable {
             bytes: 0,
             periods,
             jitter: Jitter::default(),
+            stream,
         });
-        self.send(id, world);
+        self.expire(id, world);
         Identity { slot: (id.0, 0), row: flow.row, class: flow.class, bytes: flow.size, end: 0 }
     }
 
@@ -124,21 +150,15 @@ impl UdpTable {
     fn send(&mut self, id: FlowId, world: &mut World<'_>) {
         let flow = &mut self.flows[id.slot()];
         let Some(class) = &mut self.classes[usize::from(flow.class)] else { return };
-        let Class { udp, pace, heard, .. } = class;
-        heard.sent += u64::from(world.net.now >= self.warmup);
-        let full = u64::from(udp.packet - Udp::HEADER);
+        class.heard.sent += u64::from(world.net.now >= self.warmup);
+        let full = u64::from(class.udp.packet - Udp::HEADER);
         let payload = full.min(flow.left);
         let size = payload as u32 + Udp::HEADER;
         if flow.left != UNLIMITED {
             flow.left -= payload;
         }
-        let last = if flow.left == 0 { Flags::PUSH } else { Flags::NONE };
-        let ecn = match udp.ecn {
-            None => Flags::NONE,
-            Some(Codepoint::Ect0) => Flags::ECT,
-            Some(Codepoint::Ect1) => Flags::ECT.with(Flags::L4S),
-        };
-        let flags = Flags::DATA.with(last).with(ecn);
+        let flags = class.flags(flow.left == 0);
+        let Class { udp, pace, .. } = class;
         let mut packet = flow.address.towards_sink(flags, size, world.net.now);
         packet.seq = flow.seq;
         flow.seq = flow.seq.wrapping_add(1);
@@ -175,21 +195,31 @@ impl UdpTable {
     /// The next packet of a flow is due.
     pub(crate) fn expire(&mut self, id: FlowId, world: &mut World<'_>) {
         let flow = &self.flows[id.slot()];
-        if flow.left == 0 {
+        if flow.stream.is_some() {
+            self.turn(id, world);
+        } else if flow.left == 0 {
             world.rows[flow.row as usize].closed = world.net.now;
         } else {
             self.send(id, world);
         }
     }
 
-    /// A packet has reached its receiver.
+    /// A packet has reached its receiver, or a report the sender.
     pub(crate) fn deliver(&mut self, packet: &Packet, world: &mut World<'_>) {
-        let Some(flow) = self.flows.get_mut(FlowId(packet.flow).slot()) else { return };
+        let id = FlowId(packet.flow);
+        let Some(flow) = self.flows.get_mut(id.slot()) else { return };
+        if packet.flags.has(Flags::TO_SOURCE) {
+            if let Some(stream) = &mut flow.stream {
+                stream.told(packet.seq, world.net.now);
+            }
+            return self.turn(id, world);
+        }
         world.classes[usize::from(flow.class)].arrived_bytes += u64::from(packet.size);
         if self.copies.as_mut().is_some_and(|copies| copies.has(packet)) {
             return;
         }
-        let transit = world.net.now - packet.sent;
+        let made = flow.stream.as_mut().map(|stream| stream.arrived(packet, world.net.now));
+        let transit = world.net.now - made.unwrap_or(packet.sent);
         let jitter = flow.jitter.heard(transit);
         if packet.sent >= self.warmup
             && let Some(class) = &mut self.classes[usize::from(flow.class)]
@@ -200,6 +230,9 @@ impl UdpTable {
         row.delivered += u64::from(u32::from(packet.size) - Udp::HEADER);
         if row.delivered == row.size {
             row.data_done = world.net.now;
+        }
+        if flow.stream.is_some() {
+            self.arm(id, world);
         }
     }
 
@@ -226,6 +259,7 @@ impl UdpTable {
         let mut copies = self.copies.clone();
         for packet in left {
             let mine = FlowId(packet.flow).table() == self.number && packet.sent >= self.warmup;
+            let mine = mine && !packet.flags.has(Flags::TO_SOURCE);
             let mine = mine && !copies.as_mut().is_some_and(|copies| copies.has(packet));
             if let Some(class) = self.class_of(packet).filter(|_| mine) {
                 under_way[usize::from(class)] += 1;

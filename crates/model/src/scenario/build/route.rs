@@ -107,7 +107,7 @@ fn kinds() -> impl Iterator<Item = Option<PacketKind>> {
 /// nobody answers) back.
 fn reach(check: &mut Check<'_>, network: &Network, routes: &Routes, traffic: &[Class]) -> bool {
     for class in traffic {
-        let answered = !matches!(class.transport, Transport::Udp(_));
+        let answered = !matches!(&class.transport, Transport::Udp(udp) if udp.media.is_none());
         let ends =
             |&(from, to): &(u16, u16)| [(from, to), if answered { (to, from) } else { (from, to) }];
         let both = class.pairs.iter().flat_map(ends);

@@ -4,7 +4,7 @@ use tidegate_core::law::settings::named;
 use tidegate_core::units::{Size, Time};
 
 use super::problems::Check;
-use super::{amount, app, replay, tcp};
+use super::{amount, app, media, replay, tcp};
 use crate::document::bound::{Bound, DelayedAck};
 use crate::document::size::{Distribution, SizeDoc};
 use crate::document::transport::QuicDoc;
@@ -164,7 +164,8 @@ fn udp(check: &mut Check<'_>, name: &str, doc: &mut ClassDoc) -> Option<Udp> {
     if doc.flows.is_none() {
         doc.size.get_or_insert(SizeDoc(Distribution::Unlimited));
     }
-    let TransportDoc::Udp(udp) = &doc.transport else { return None };
+    let TransportDoc::Udp(udp) = &mut doc.transport else { return None };
+    let media = media::media(check, name, udp);
     let path = |key| ["traffic", name, "transport", "udp", key];
     let mut burst = None;
     if let Some(doc) = &udp.burst {
@@ -185,7 +186,7 @@ fn udp(check: &mut Check<'_>, name: &str, doc: &mut ClassDoc) -> Option<Udp> {
         (time("on", &doc.on), time("off", &doc.off))
     });
     let packet = udp.packet.bytes() as u32;
-    Some(Udp { rate: udp.rate, packet, burst, on_off, ecn: udp.ecn })
+    Some(Udp { rate: udp.rate, packet, burst, on_off, ecn: udp.ecn, media })
 }
 
 /// QUIC: RFC 9000, 14 asks for datagrams of 1200 bytes at least.

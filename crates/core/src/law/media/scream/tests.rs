@@ -1,0 +1,123 @@
+use super::*;
+
+const ENCODER: Encoder = Encoder { least: 150e3, most: 1.5e6, start: 300e3, frames: 30.0 };
+
+fn close(found: f64, wanted: f64) {
+    assert!((found - wanted).abs() <= 1e-6 * wanted.abs().max(1.0), "{found} {wanted}");
+}
+
+/// A window of so many bytes, with a round trip of 100 ms and as much in flight.
+fn with(ref_wnd: f64) -> Scream {
+    let mut scream = Scream::new(Config::default(), ENCODER);
+    (scream.ref_wnd, scream.s_rtt) = (ref_wnd, 0.1);
+    scream.shortest = Time::from_ms(50);
+    scream.flight(ref_wnd as u64);
+    scream
+}
+
+/// Packets of 1000 B, each this long on its way in ms; 0: it is lost.
+fn report(delays: &[u64], marked: bool) -> Vec<Told> {
+    let each = (1..).zip(delays).map(|(number, &delay)| {
+        let sent = Time::from_ms(10 * number);
+        let arrived = (delay > 0).then_some(sent + Time::from_ms(delay));
+        Told { sent, arrived, bytes: 1000, marked }
+    });
+    each.collect()
+}
+
+const RTT: Time = Time::from_ms(100);
+
+/// *Reference Window Reduction* by hand: 0.7 of 20000 B at a loss, 0.8 at a mark; what was
+/// acknowledged in the same report adds less than a packet.
+#[test]
+fn losses_and_marks_lower_the_window() {
+    for (delays, marked, factor) in [([50, 0, 50], false, 0.7), ([50, 50, 50], true, 0.8)] {
+        let mut scream = with(20e3);
+        scream.told(Time::from_secs(1), &report(&delays, marked), RTT);
+        let more = scream.ref_wnd - factor * 20e3;
+        assert!((0.0..1000.0).contains(&more), "{more}");
+        close(scream.ref_wnd_i, 20e3);
+    }
+}
+
+/// The window falls to the least, 3000 B, and no further.
+#[test]
+fn the_window_has_a_least() {
+    let mut scream = with(3e3);
+    scream.told(Time::from_secs(1), &report(&[0, 50], false), RTT);
+    assert!((3e3..4e3).contains(&scream.ref_wnd));
+}
+
+/// *Reference Window Reduction* by hand, at 1 Mbit/s: two packets of a round trip are 2 * 8000 /
+/// (1e6 * 0.1) = 0.16 of them. With a mean of 45 ms, half between 30 and 60, the share is
+/// 2 * 0.16 * 0.5 = 0.16. Up to 30 ms there is none.
+#[test]
+fn a_queue_stands_for_marks() {
+    let mut scream = with(20e3);
+    (scream.rate, scream.qdelay, scream.qdelay_avg) = (1e6, 0.045, 0.045);
+    close(scream.virtual_marks().unwrap(), 0.16);
+    // the window of 20 packets: (1 - 0.05) of half of that is given up
+    scream.reduce(Time::from_secs(1));
+    close(scream.ref_wnd, 20e3 * (1.0 - 0.08 * 0.95));
+    scream.qdelay = 0.03;
+    assert_eq!(scream.virtual_marks(), None);
+}
+
+/// *Reference Window Increase* by hand: 2000 B acknowledged of a window of 10 packets, no queue, far
+/// from the last maximum, and no congestion so far: 2000 * 0.1 * 1 * 0.9 * (1 + 0.02 * 10).
+#[test]
+fn acknowledgements_raise_the_window() {
+    let mut scream = with(10e3);
+    scream.increase(Time::from_secs(1), 2000.0, 1.0);
+    close(scream.ref_wnd, 10e3 + 2000.0 * 0.1 * 0.9 * 1.2);
+    // at the last maximum a quarter, and a tenth of the additional growth
+    let mut near = with(10e3);
+    near.increase(Time::from_secs(1), 2000.0, 0.1);
+    close(near.ref_wnd, 10e3 + 2000.0 * 0.1 * 0.25 * 0.9 * 1.02);
+    // directly after congestion none of it
+    let mut after = with(10e3);
+    after.congested = Some(Time::from_secs(1));
+    after.increase(Time::from_secs(1), 2000.0, 1.0);
+    close(after.ref_wnd, 10e3 + 2000.0 * 0.1 * 0.9);
+    // 10 kB are more than a packet and 1.5 times 4 kB in flight
+    let mut idle = with(10e3);
+    idle.flight = Flight { most: 4e3, ..Flight::default() };
+    idle.increase(Time::from_secs(1), 2000.0, 1.0);
+    close(idle.ref_wnd, 10e3);
+}
+
+/// *Media Rate Control* by hand: 10 kB in 100 ms are 800 kbit/s, of which 1000 / 1020 are kept. With
+/// a window of 4 packets 0.15 are left out; with 1.35 windows in flight and a queue of 20 ms, a third
+/// of the target, it is divided by 1.5.
+#[test]
+fn the_rate_is_the_window_over_the_round_trip() {
+    let mut scream = with(10e3);
+    scream.adapt(1.0);
+    close(scream.rate, 800e3 / 1.02);
+    let mut small = with(4e3);
+    small.adapt(1.0);
+    close(small.rate, 320e3 * 0.85 / 1.02);
+    let mut full = with(10e3);
+    full.qdelay = 0.02;
+    full.adapt(1.35);
+    close(full.rate, 800e3 / 1.5 / 1.02);
+}
+
+/// *Detecting Increased Queue Delay* by hand: it rises by a quarter of the difference, and falls at
+/// once.
+#[test]
+fn the_mean_delay_falls_at_once() {
+    let mut scream = with(10e3);
+    scream.measure(Time::from_secs(1), &report(&[90], false), RTT);
+    close(scream.qdelay_avg, 0.01);
+    scream.measure(Time::from_secs(2), &report(&[55], false), RTT);
+    close(scream.qdelay_avg, 0.005);
+}
+
+/// *Sender Transmission Control*: five windows may be in flight, and packets leave at 1.5 rates.
+#[test]
+fn five_windows_may_be_in_flight() {
+    let scream = with(10e3);
+    close(scream.window(), 50e3);
+    close(scream.send(0), 450e3);
+}
