@@ -101,7 +101,7 @@ test-long: $(VENV)/.dev ## Run the property tests on all of their inputs
 	    "Python, all inputs" "$(PYTEST) $$(grep -l hypothesis tests/python/test_*.py | xargs)"
 
 .PHONY: lint lint-rust lint-python
-lint: lint-rust lint-python ## Check formatting, lints, types, layering, lengths and generated files
+lint: lint-rust lint-python crates ## Check formatting, lints, types, layering, lengths, generated files and packages
 
 lint-rust: $(VENV)/.dev
 	cargo fmt --all --check
@@ -114,6 +114,10 @@ lint-python: $(VENV)/.dev
 	$(BIN)/python -m mypy.stubtest tidegate._native
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python -m tools.lint
+
+.PHONY: crates
+crates: $(VENV)/.dev ## See that core, model and sim can be published: manifests, packages, their pages
+	$(BIN)/python -m tools.crates
 
 .PHONY: bench
 bench: build ## Measure the speed of the simulator on its yardstick
