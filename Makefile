@@ -119,6 +119,16 @@ lint-python: $(VENV)/.dev
 crates: $(VENV)/.dev ## See that core, model and sim can be published: manifests, packages, their pages
 	$(BIN)/python -m tools.crates
 
+# the revision with which the crates are compared; default: the last release
+BASE ?= $(shell git describe --tags --abbrev=0 --match 'v*' 2>/dev/null)
+
+.PHONY: semver
+semver: $(VENV)/.created ## Find what the last release has in core, model and sim and a user would miss
+	@[ -n "$(BASE)" ] || { echo 'There is no release to compare with; another revision: make semver BASE=REVISION' >&2; exit 2; }
+	[ -x $(BIN)/cargo-semver-checks ] || cargo install --quiet --locked --root $(VENV) cargo-semver-checks@0.51.0
+	$(BIN)/cargo-semver-checks semver-checks --baseline-rev $(BASE) \
+	    --package tidegate-core --package tidegate-model --package tidegate-sim
+
 .PHONY: bench
 bench: build ## Measure the speed of the simulator on its yardstick
 	$(BIN)/tidegate bench
