@@ -101,7 +101,7 @@ test-long: $(VENV)/.dev ## Run the property tests on all of their inputs
 	    "Python, all inputs" "$(PYTEST) $$(grep -l hypothesis tests/python/test_*.py | xargs)"
 
 .PHONY: lint lint-rust lint-python
-lint: lint-rust lint-python ## Check formatting, lints, types, layering, lengths and generated files
+lint: lint-rust lint-python crates ## Check formatting, lints, types, layering, lengths, generated files and packages
 
 lint-rust: $(VENV)/.dev
 	cargo fmt --all --check
@@ -114,6 +114,20 @@ lint-python: $(VENV)/.dev
 	$(BIN)/python -m mypy.stubtest tidegate._native
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python -m tools.lint
+
+.PHONY: crates
+crates: $(VENV)/.dev ## See that core, model and sim can be published: manifests, packages, their pages
+	$(BIN)/python -m tools.crates
+
+# the revision with which the crates are compared; default: the last release
+BASE ?= $(shell git describe --tags --abbrev=0 --match 'v*' 2>/dev/null)
+
+.PHONY: semver
+semver: $(VENV)/.created ## Find what the last release has in core, model and sim and a user would miss
+	@[ -n "$(BASE)" ] || { echo 'There is no release to compare with; another revision: make semver BASE=REVISION' >&2; exit 2; }
+	[ -x $(BIN)/cargo-semver-checks ] || cargo install --quiet --locked --root $(VENV) cargo-semver-checks@0.51.0
+	$(BIN)/cargo-semver-checks semver-checks --baseline-rev $(BASE) \
+	    --package tidegate-core --package tidegate-model --package tidegate-sim
 
 .PHONY: bench
 bench: build ## Measure the speed of the simulator on its yardstick

@@ -97,9 +97,12 @@ def test_in_rust_a_law_and_a_control_take_one_file_and_two_lines() -> None:
         shutil.copy(ROOT / name, copy / name)
     # another version: cargo would take what it has checked here for what is in the checkout
     workspace = (copy / "Cargo.toml").read_text(encoding="utf-8")
+    # it stands there for all, and at each of the three crates that are published
     version = 'version = "0.1.0"'
-    assert workspace.count(version) == 1
+    assert workspace.count(version) == 4
     workspace = workspace.replace(version, 'version = "0.1.0-own-law"')
+    assert ', "examples/own-repository"' in workspace
+    workspace = workspace.replace(', "examples/own-repository"', "")
     (copy / "Cargo.toml").write_text(workspace, encoding="utf-8")
     copied = [line.split()[1:] for line in "".join(blocks("sh")).splitlines() if line[:3] == "cp "]
     assert [Path(source).suffix for source, _ in copied] == [".rs"] * 4

@@ -23,8 +23,9 @@ ALLOWED: Mapping[str, frozenset[str]] = {
     "py": frozenset({"sim", "stacks", "model", "core", "capture"}),
     "web": frozenset({"sim", "model", "core", "capture"}),
     "benches": frozenset({"sim", "model", "core"}),
+    "own-repository": frozenset({"sim", "model", "core"}),
 }
-"""Folder of a crate under `crates/`, and the folders of the crates it may use."""
+"""Folder of a crate, most of them under `crates/`, and the folders of the crates it may use."""
 MAX_RE_EXPORTS = 9
 """How many re-exports of one name are followed."""
 
@@ -49,7 +50,8 @@ def forbidden(metadata: Mapping[str, Any]) -> Iterator[str]:
     """Yield forbidden dependencies in the output of `cargo metadata`."""
     for package in metadata["packages"]:
         crate = Path(package["manifest_path"]).parent.name
-        where = f"{'' if crate == 'benches' else 'crates/'}{crate}/Cargo.toml:1"
+        above = {"benches": "", "own-repository": "examples/"}.get(crate, "crates/")
+        where = f"{above}{crate}/Cargo.toml:1"
         if crate not in ALLOWED:
             yield f"{where}: crate `{crate}` has no row in ALLOWED (tools/lint/rust.py)"
             continue

@@ -136,9 +136,9 @@ def copied(root: Path, folder: str, out: Path) -> Path:
     target = out / "files" / folder
     shutil.copytree(root / folder, target, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__*"))
     rows = "".join(
-        f'<li><a href="{path.name}">{path.name}</a>'
-        for path in sorted(target.iterdir())
-        if path.is_file() and path.name != "index.html"
+        f'<li><a href="{name}">{name}</a>'
+        for path in sorted(target.rglob("*"))
+        if path.is_file() and (name := path.relative_to(target).as_posix()) != "index.html"
     )
     page = target / "index.html"
     page.write_text(f"<!doctype html><title>{folder}</title><h1>{folder}</h1><ul>{rows}</ul>\n")

@@ -1,8 +1,4 @@
-//! The pure core of tidegate: quantities, packets, ports and control laws.
-//!
-//! Nothing here reads a clock, opens a file, draws a random number of its own
-//! or starts a thread. Time and randomness come in as arguments, so the same
-//! code runs in the simulator and on real packets.
+#![doc = include_str!("../README.md")]
 
 // lets `tidegate_core::...` paths in macros resolve inside this crate as they do outside
 extern crate self as tidegate_core;

@@ -1,8 +1,4 @@
-//! Scenarios of tidegate: from a document to checked data.
-//!
-//! A document (TOML) and settings become a [`Scenario`] by [`load`], and are
-//! checked there: a [`Scenario`] needs no further check. Nothing here opens
-//! a file: the caller passes in the [`files`] that a document refers to.
+#![doc = include_str!("../README.md")]
 
 pub mod columns;
 mod document;

@@ -1,9 +1,4 @@
-//! The packet-level simulator: one scenario, one seed, one thread, in slices.
-//!
-//! [`Simulation::advance`] runs until a simulated instant or for so many
-//! events, whichever comes first, so that progress, interruption, benchmarks
-//! and laws of the user's own can loop over it. The same scenario and seed
-//! give the same columns, bit for bit, on any machine.
+#![doc = include_str!("../README.md")]
 
 // examples that are copied into this crate name it as everyone else does
 extern crate self as tidegate_sim;

@@ -1,6 +1,6 @@
 //! One reliable transport: handshake, segments, timers, repair, close.
 //!
-//! The two ends of a flow are in one record of a [`table::FlowTable`], with one table per kind of
+//! The two ends of a flow are in one record of a `table::FlowTable`, with one table per kind of
 //! control; its row of results is stored separately.
 
 mod ack_info;

@@ -15,7 +15,7 @@
 //! field. IPv6 extension headers are skipped. Only bytes that are not an IP packet are an error.
 //!
 //! A port makes two changes: it marks (ECT becomes CE, RFC 3168), and it lowers the rate in the
-//! explicit-rate option. [`write`] writes both into the packet and updates the checksums.
+//! explicit-rate option. [`write()`] writes both into the packet and updates the checksums.
 
 use std::hash::{Hash, Hasher};
 use std::net::IpAddr;

@@ -1,7 +1,7 @@
 //! Congestion controls: how much may be in flight, and at which rate.
 //!
 //! A new control inside TCP takes one file here, its declaration below, and a line in the registry
-//! of the model (`tcp_controls!` of `profile.rs`); one with settings of its own a line in [`any`],
+//! of the model (`tcp_controls!` of `profile.rs`); one with settings of its own a line in `any`,
 //! and one in the model's `control.rs`.
 
 #[macro_use]

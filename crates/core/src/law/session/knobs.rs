@@ -83,7 +83,7 @@ impl Knobs {
 pub struct Counts {
     /// Opening packets that arrived, retries included.
     pub arrived: u64,
-    /// Opening packets that were charged: admitted, or accepted by the queue ([`Charge`]).
+    /// Opening packets that were charged: admitted, or accepted by the queue (`Charge`).
     pub admitted: u64,
     /// Sessions that ended: FINs that the queue accepted, or that came in.
     pub departed: u64,
@@ -93,7 +93,7 @@ pub struct Counts {
     pub eligible: u64,
     /// Opening packets that the gate let pass and that were dropped behind it.
     pub lost_openers: u64,
-    /// Of these, those that were dropped before they were charged ([`Charge::Queued`]): `admitted`
+    /// Of these, those that were dropped before they were charged (`Charge::Queued`): `admitted`
     /// is without them.
     pub uncharged: u64,
     /// Ends that the queue accepted and then dropped: their retransmissions are counted.

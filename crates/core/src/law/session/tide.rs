@@ -31,7 +31,7 @@
 //!
 //! At the end of an epoch:
 //! 1. measure `A`, `d`, `u`, `l`, `s`, and smooth them with weight `g`, or a smaller one with which
-//!    the memory spans [`FEW`] sessions. An opening packet or an end that the queue dropped, before
+//!    the memory spans `FEW` sessions. An opening packet or an end that the queue dropped, before
 //!    or after it accepted it, does not count;
 //! 2. if open: stay open until sessions fill the link and it is saturated, or loses more than it
 //!    idles;

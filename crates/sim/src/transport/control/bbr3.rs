@@ -10,11 +10,11 @@
 //! | DefaultCwndGain     | `state::CWND_GAIN`     | 2            | window, in products of rate and round trip |
 //! | DrainPacingGain     | [`State::gains`]       | 0.5          | empties the queue of Startup      |
 //! | pacing_gain, cwnd_gain | [`State::gains`]    |              | of each state                     |
-//! | PacingMarginPercent | [`MARGIN`]             | 1 %          | pacing below the estimated rate   |
-//! | LossThresh          | [`LOSS_THRESH`]        | 2 %          | losses of a round that are tolerated |
-//! | Beta                | [`BETA`]               | 0.7          | least factor of a decrease        |
-//! | Headroom            | [`HEADROOM`]           | 0.15         | share left to others              |
-//! | MinPipeCwnd         | [`MIN_PIPE`]           | 4 segments   | least window                      |
+//! | PacingMarginPercent | `MARGIN`               | 1 %          | pacing below the estimated rate   |
+//! | LossThresh          | `LOSS_THRESH`          | 2 %          | losses of a round that are tolerated |
+//! | Beta                | `BETA`                 | 0.7          | least factor of a decrease        |
+//! | Headroom            | `HEADROOM`             | 0.15         | share left to others              |
+//! | MinPipeCwnd         | `MIN_PIPE`             | 4 segments   | least window                      |
 //! | MaxBwFilterLen      | `filter::MaxBw`        | 2 cycles     | window of max_bw                  |
 //! | ExtraAckedFilterLen | `filter::ROUNDS`       | 10 rounds    | window of extra_acked             |
 //! | MinRTTFilterLen     | `probe_rtt::FILTER`    | 10 s         | window of min_rtt                 |
