@@ -80,3 +80,12 @@ def test_a_readme_has_an_example_that_is_run_and_no_link_out_of_the_package(name
     assert "](" not in text
     first = (folder / "src/lib.rs").read_text(encoding="utf-8").splitlines()[0]
     assert first == '#![doc = include_str!("../README.md")]'
+
+
+def test_without_a_network_the_registry_is_left_out_and_a_refusal_is_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("CARGO_NET_OFFLINE", "true")
+    assert not crates.dry_run("--no-verify", "--locked", "--allow-dirty")
+    with pytest.raises(crates.CargoError, match="unexpected argument"):
+        crates.dry_run("--no-such-option")
