@@ -251,7 +251,7 @@ impl Control for Scream {
         if self.s_rtt <= 0.0 {
             return; // nothing of the report has arrived
         }
-        let acked = packets.iter().filter(|packet| !packet.marked);
+        let acked = packets.iter().filter(|packet| packet.arrived.is_some() && !packet.marked);
         let bytes = acked.map(|packet| f64::from(packet.bytes)).sum();
         let lost = packets.iter().any(|packet| packet.arrived.is_none());
         self.pending.lost |= lost;

@@ -40,6 +40,17 @@ fn losses_and_marks_lower_the_window() {
     }
 }
 
+/// *Reference Window Increase*: `bytes_newly_acked` has nothing of a packet that is lost. So a report of
+/// one that came and one that is lost adds what a report of the first alone adds.
+#[test]
+fn what_is_lost_is_not_acknowledged() {
+    let (mut both, mut first) = (with(20e3), with(20e3));
+    both.told(Time::from_secs(1), &report(&[50, 0], false), RTT);
+    first.pending.lost = true;
+    first.told(Time::from_secs(1), &report(&[50], false), RTT);
+    close(both.ref_wnd, first.ref_wnd);
+}
+
 /// The window falls to the least, 3000 B, and no further.
 #[test]
 fn the_window_has_a_least() {
