@@ -40,7 +40,7 @@ FULL = SimpleNamespace(all=Anything(), flows=Table)
 
 def runs_of(study, names):
     """Return the runs of these cases, each of which has everything."""
-    place = SimpleNamespace(jobs=lambda _, seeds: range(seeds), record=lambda _: FULL)
+    place = SimpleNamespace(jobs=lambda _, seeds, first: range(seeds), record=lambda _: FULL)
     runs = Runs(study, place, 2)
     runs.declared |= set(names)
     return runs

@@ -19,11 +19,11 @@ STUDIES = {key: load(key) for key in there()}
 CLAIMS = [(key, claim.short) for key, study in STUDIES.items() for claim in study.claims()]
 
 
-def place(case, seeds):
+def place(case, seeds, first):
     """Return where the runs of a case would lie; none is there."""
     return [
         SimpleNamespace(folder=Path("runs") / case.key / f"seed-{seed}", seed=seed)
-        for seed in range(1, (case.seeds or seeds) + 1)
+        for seed in range(first, first + (case.seeds or seeds))
     ]
 
 

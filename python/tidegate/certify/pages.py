@@ -183,11 +183,17 @@ def _rows(judged: Judged) -> list[tuple[str, ...]]:
     ]
 
 
+def _in_title(each: Certificate) -> str:
+    """Return a control; one with settings as code, in which a site leaves the quotes alone."""
+    name = each.control.name
+    return f"`{name}`" if "{" in name else name
+
+
 def overview(certificates: Sequence[Certificate]) -> str:
     """Return the verdicts of several controls as one table in Markdown."""
     first = certificates[0]
     lines = [
-        f"# The suite {first.suite.name}: {', '.join(each.control.name for each in certificates)}",
+        f"# The suite {first.suite.name}: {', '.join(map(_in_title, certificates))}",
         "",
         f"Compared with {' and '.join(each.name for each in first.against)},"
         f" {first.runs.seeds} seeds. {RULE}",
