@@ -1,6 +1,6 @@
 """Sessions at the rates of Table I of the paper on session control, in ns-2 as it was in 2001.
 
-    python -m tools.validate.ns2_of_2001 [--source DIR] [--rate N]... [--seconds N] [--seed N]
+    python -m tools.validate.ns2_of_2001 [--source DIR] [--rate N]... [--seconds N] [--seeds N]
 
 The paper came out in 2002, with results of an ns-2 that it does not name. This builds ns-2.1b8a,
 of 2001, and prints what its FullTcp does with the same sessions as ns-2.35 and tidegate's profile

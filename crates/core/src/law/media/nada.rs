@@ -1,6 +1,6 @@
 //! NADA, network-assisted dynamic adaptation (RFC 8698).
 //!
-//! | symbol                | here          | unit   | RFC 8698, figure 3, and meaning                    |
+//! | symbol                | here          | unit   | RFC 8698, table 2, and meaning                     |
 //! |-----------------------|---------------|--------|----------------------------------------------------|
 //! | `RMIN`, `RMAX`        | `encoder`     | bit/s  | lowest and highest rate of the encoder             |
 //! | `PRIO`                | `prio`        | 1      | 1.0: weight of the flow                            |
@@ -34,7 +34,8 @@
 //!    ([`Config::ramp_up`], equations 3 and 4); otherwise it is updated gradually
 //!    ([`Config::gradual`], equations 5 to 7). It stays within `RMIN` and `RMAX` (4.3).
 //!
-//! The buffer at the sender lowers the rate of the encoder and raises that of the packets (5.2.2).
+//! The buffer at the sender lowers the rate of the encoder and raises that of the packets, by at most
+//! a twentieth (5.2.2).
 //!
 //! Departures:
 //! - everything runs at the sender, from reports of single packets; the RFC has steps 1 to 3 and the
@@ -61,7 +62,7 @@ const TAPS: usize = 15;
 settings! {
     /// Parameters of NADA.
     "Nada":
-    prio: f64 = 1 [0.01 to 100] "Weight of the flow" ("RFC 8698, figure 3: PRIO");
+    prio: f64 = 1 [0.01 to 100] "Weight of the flow" ("RFC 8698, table 2: PRIO");
     xref: Time = "10ms" ["1ms" to "1s"] "Reference level of congestion" ("XREF");
     kappa: f64 = 0.5 [0.01 to 10] "Scale of the gradual update" ("KAPPA");
     eta: f64 = 2 [0 to 100] "Weight of the change of congestion in the gradual update" ("ETA");
@@ -189,9 +190,9 @@ impl Nada {
         self.losses.add(packet, rtt);
     }
 
-    /// 8 times the bytes that wait, FPS times a second.
-    fn waiting_bps(&self, waiting: u64) -> f64 {
-        8.0 * waiting as f64 * self.encoder.frames
+    /// Equations 11 and 12: `r_diff`, by which the bytes that wait change a rate.
+    fn r_diff(&self, beta: f64, waiting: u64) -> f64 {
+        (0.05 * self.r_ref).min(beta * 8.0 * waiting as f64 * self.encoder.frames)
     }
 }
 
@@ -218,16 +219,14 @@ impl Control for Nada {
         self.x_prev = x_curr;
     }
 
-    /// 5.2.2: `r_vin`.
+    /// Equation 13: `r_vin`.
     fn encode(&self, waiting: u64) -> f64 {
-        let less = self.config.beta_v * self.waiting_bps(waiting);
-        (self.r_ref - less).max(self.encoder.least)
+        (self.r_ref - self.r_diff(self.config.beta_v, waiting)).max(self.encoder.least)
     }
 
-    /// 5.2.2: `r_send`.
+    /// Equation 14: `r_send`.
     fn send(&self, waiting: u64) -> f64 {
-        let more = self.config.beta_s * self.waiting_bps(waiting);
-        (self.r_ref + more).min(self.encoder.most)
+        (self.r_ref + self.r_diff(self.config.beta_s, waiting)).min(self.encoder.most)
     }
 }
 

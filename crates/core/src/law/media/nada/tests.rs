@@ -120,13 +120,18 @@ fn a_loss_ends_the_ramp_up() {
     close(nada.encode(0), 300e3 * 1.0045);
 }
 
-/// 5.2.2 by hand: 1000 B that wait are 240 kbit/s at 30 frames; a tenth is 24. The encoder keeps its
-/// lowest rate, the packets the highest.
+/// 5.2.2 says that 2000 B that wait change the rates by 48 kbit/s. By hand: more than a twentieth of
+/// the rate they never do (equations 11 and 12), nor beyond the rates of the encoder (13 and 14).
 #[test]
-fn the_buffer_at_the_sender_is_emptied() {
-    let nada = Nada::new(Config::default(), ENCODER);
-    close(nada.encode(1000), 276e3);
-    close(nada.send(1000), 324e3);
-    close(nada.encode(100_000), 150e3);
-    close(nada.send(100_000), 1.5e6);
+fn a_buffer_at_the_sender_is_emptied() {
+    let mut nada = Nada::new(Config::default(), ENCODER);
+    nada.r_ref = 1e6;
+    close(nada.encode(2000), 952e3);
+    close(nada.send(2000), 1048e3);
+    close(nada.encode(100_000), 950e3);
+    close(nada.send(100_000), 1050e3);
+    nada.r_ref = 150e3;
+    close(nada.encode(2000), 150e3);
+    nada.r_ref = 1.5e6;
+    close(nada.send(2000), 1.5e6);
 }
