@@ -474,6 +474,11 @@ pub enum LossRule {
     /// timeout; the third duplicate brings out the repair alone, and the
     /// acknowledgement that ends fast recovery opens the window (ns-2's FullTcp).
     FullTcp,
+    /// As `full-tcp`, but a mark halves the window without rounding it, and not to two segments at
+    /// least (`precisionReduce_`, which ns-2 has by default since 23 January 2006). Here it stays at
+    /// one, where ns-2's falls below, and then waits for the timer.
+    #[serde(rename = "full-tcp-2006")]
+    FullTcp2006,
     /// As `rfc`, but the threshold follows from the window, whatever is in flight, and a timeout in
     /// a recovery does not lower it again (Linux: `tcp_enter_loss`).
     Linux,
@@ -487,7 +492,12 @@ pub enum LossRule {
 impl LossRule {
     /// Whether it is the rule of one of ns-2's agents.
     pub const fn of_ns2(self) -> bool {
-        matches!(self, LossRule::FullTcp | LossRule::OneWay)
+        self.of_full_tcp() || matches!(self, LossRule::OneWay)
+    }
+
+    /// Whether it is the rule of one of the eras of FullTcp.
+    pub const fn of_full_tcp(self) -> bool {
+        matches!(self, LossRule::FullTcp | LossRule::FullTcp2006)
     }
 }
 

@@ -73,6 +73,7 @@ impl Tcp {
                 LossRule::Rfc => "rfc",
                 LossRule::Linux => "linux",
                 LossRule::FullTcp => "full-tcp",
+                LossRule::FullTcp2006 => "full-tcp-2006",
                 LossRule::OneWay => "one-way",
             },
         }

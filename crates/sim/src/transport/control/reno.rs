@@ -63,7 +63,7 @@ impl Reno {
             LossRule::Rfc => f64::from(at.flight) / 2.0,
             // `tcp_reno_ssthresh`
             LossRule::Linux => (self.cwnd.floor() / 2.0).floor(),
-            LossRule::FullTcp => (at.window / 2.0).floor(),
+            LossRule::FullTcp | LossRule::FullTcp2006 => (at.window / 2.0).floor(),
             LossRule::OneWay => at.window / 2.0,
         };
         self.ssthresh = half.max(2.0);
@@ -116,13 +116,15 @@ impl Control for Reno {
             self.halve(at);
         }
         self.credit = 0;
-        self.cwnd = self.ssthresh;
+        let exact = self.rule == LossRule::FullTcp2006 && signal == Signal::Mark;
+        // the threshold of FullTcp is a whole number, and its window is not
+        self.cwnd = if exact { (at.window / 2.0).max(1.0) } else { self.ssthresh };
     }
 
     fn on_recovered(&mut self, window: f64) {
         match self.rule {
             LossRule::Rfc | LossRule::Linux => self.cwnd = self.ssthresh,
-            LossRule::FullTcp | LossRule::OneWay => {
+            LossRule::FullTcp | LossRule::FullTcp2006 | LossRule::OneWay => {
                 self.cwnd = window.min(self.ssthresh);
                 self.open(1);
             }
@@ -159,6 +161,24 @@ mod tests {
     use tidegate_model::profile::Profile;
 
     use super::*;
+
+    /// ns-2's change log, 23 January 2006: from then on the window is halved without rounding. By
+    /// hand: 7 and 3 become 3.5 and 1.5 after a mark, and 3 and 2 before. The threshold is a whole
+    /// number of at least two segments. A loss rounds in both.
+    #[test]
+    fn a_mark_halves_the_window_of_full_tcp_exactly_since_2006() {
+        let after = |profile: Profile, signal, window| {
+            let at = CongestionEvent { now: Time::ZERO, flight: 7, window, sent: 0 };
+            let mut reno = Reno::new(&profile.tcp());
+            reno.on_congestion(signal, &at);
+            (reno.cwnd(), reno.ssthresh().expect("it has been cut"))
+        };
+        assert_eq!(after(Profile::Ns2Of2006, Signal::Mark, 7.0), (3.5, 3.0));
+        assert_eq!(after(Profile::Ns2Of2006, Signal::Mark, 3.0), (1.5, 2.0));
+        assert_eq!(after(Profile::Ns2Of2006, Signal::Loss, 7.0), (3.0, 3.0));
+        assert_eq!(after(Profile::Ns2Of2005, Signal::Mark, 7.0), (3.0, 3.0));
+        assert_eq!(after(Profile::Ns2Of2005, Signal::Mark, 3.0), (2.0, 2.0));
+    }
 
     /// RFC 5681, 3.1, eq. 4 and 4.3, by hand: with 25 outstanding under a window of 10 the
     /// threshold is at most 12.5, but the window falls, to 5, and with a loss in the next window

@@ -56,7 +56,7 @@ impl Xcp {
     fn halve(&mut self, flight: u32) {
         self.cwnd = match self.rule {
             LossRule::Rfc | LossRule::Linux => f64::from(flight) / 2.0,
-            LossRule::FullTcp => (self.cwnd / 2.0).floor(),
+            LossRule::FullTcp | LossRule::FullTcp2006 => (self.cwnd / 2.0).floor(),
             LossRule::OneWay => self.cwnd / 2.0,
         };
         self.cwnd = self.cwnd.max(2.0);

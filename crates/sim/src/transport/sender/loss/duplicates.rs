@@ -57,9 +57,9 @@ pub(super) fn on_duplicate(
         };
         return Verdict { sends, ..Verdict::WINDOW };
     }
-    let full_tcp = class.tcp.loss_rule == LossRule::FullTcp;
+    let full_tcp = class.tcp.loss_rule.of_full_tcp();
     let means_nothing = match class.tcp.loss_rule {
-        LossRule::FullTcp => snd.after_timeout && una <= snd.recover,
+        LossRule::FullTcp | LossRule::FullTcp2006 => snd.after_timeout && una <= snd.recover,
         // RFC 6582, 4: duplicates of what was outstanding at the last loss are ignored
         LossRule::Rfc | LossRule::Linux => una < snd.recover,
         LossRule::OneWay => una <= snd.recover,
