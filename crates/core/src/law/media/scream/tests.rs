@@ -97,6 +97,20 @@ fn a_queue_stands_for_marks() {
     close(scream.virtual_marks().unwrap(), 1.0);
 }
 
+/// By hand: beside a flow that keeps the queue at 150 ms, with losses, the target is 1.5 * 150 = 225 ms.
+/// The delay is above half of that, 112.5 ms, by a third of it: the window falls, however high
+/// the target is.
+#[test]
+fn a_target_that_rises_does_not_end_the_reaction() {
+    let mut scream = with(20e3);
+    for number in 1..100 {
+        scream.target.follow(Time::from_ms(100 * number), 0.15, true, 0.1);
+    }
+    scream.qdelay_avg = 0.15;
+    close(scream.target.get(), 0.225);
+    close(scream.virtual_marks().unwrap(), 1.0 / 3.0);
+}
+
 /// *Reference Window Increase* by hand: 2000 B acknowledged of a window of 10 packets, far from the last
 /// maximum, and no congestion so far: 2000 * 0.1 * (1 + 0.02 * 10).
 #[test]
