@@ -15,7 +15,8 @@
 //! allow; here it is as the rule has it.
 //!
 //! Departures: the saved values are settings of the class, so they have no lifetime, and each
-//! connection of the class uses them. A class has one path.
+//! connection of the class uses them. A class has one path. Where the profile has proportional rate
+//! reduction, it spreads a retreat over the recovery, for which 4.5 finds it not appropriate.
 
 use tidegate_core::units::Time;
 use tidegate_model::profile::Tcp;
