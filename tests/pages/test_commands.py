@@ -22,6 +22,7 @@ from tidegate.advise.scene import Times
 from tidegate.attack.perform import Request
 from tidegate.certify import certificate, conditions, controls
 from tidegate.cli import app
+from tidegate.cli.certify import compared, tried
 
 ROOT = Path(__file__).parents[2]
 PAGES = ["README", "docs/getting-started", "docs/own-traffic", "docs/for-engineers"]
@@ -29,8 +30,6 @@ PAGES += ["docs/for-researchers", "docs/for-teachers", "docs/for-operators", "do
 PAGES += ["docs/scenario", "docs/people", "docs/sweep", "docs/tide", "docs/studies/tide/notes"]
 PAGES += ["docs/advise", "docs/today", "docs/attack"]
 SLOW = ("paper", "study", "certify", "attack")
-OTHERS = re.compile(r"\b(?:quic|quinn|noq|s2n)\b")
-"""Controls of other projects: a build without their stacks tries nothing of them."""
 INSTALL = ("--install-completion",)
 LEFT = [
     "out/our-office-link-compare/report.html",
@@ -90,17 +89,18 @@ def claim_exists(key: str, claim: str | None) -> bool:
 
 def certify_fault(asked: dict[str, Any]) -> str:
     """Read each scenario that the command would run, with each control."""
-    stages = [("gate", each) for each in asked["gate"] or []]
-    stages += [("queue", each) for each in asked["queue"] or []]
-    tried = [controls.find(each) for each in asked["control"] or []]
-    tried += [controls.stage(kind, each) for kind, each in stages]
-    suite = conditions.suite(asked["suite"] or (conditions.ACCESS if stages else conditions.RFC))
-    plan = certificate.plan(suite, certificate.chosen(suite, asked["only"] or ()), tried)
+    mine = tried(*(asked[kind] or [] for kind in ("control", "gate", "queue")))
+    suite = conditions.suite(asked["suite"] or controls.suite_of(mine))
+    chosen = certificate.chosen(suite, asked["only"] or ())
+    plan = certificate.plan(suite, chosen, [*compared(asked["against"], suite.standard), *mine])
     for case in plan.cases.values():
         plan.document(case).load()
-    if not _native.STACKS and OTHERS.search(" ".join(asked["control"] or [])):
-        return "it runs without stacks" if plan.cases else ""
-    return "" if plan.cases or asked["listed"] else "nothing is run"
+    both = [(each, one) for each in mine for one in chosen]
+    runs = {each.name for each, one in both if certificate.name(one, each) in plan.cases}
+    wanted = {each.name for each in mine if _native.STACKS or not each.foreign}
+    if runs != wanted:
+        return f"run or not run, other than expected: {runs ^ wanted}"
+    return "" if mine or asked["listed"] else "no control"
 
 
 def attack_fault(asked: dict[str, Any]) -> str:

@@ -166,6 +166,24 @@ def test_controls_of_media_and_of_tcp_are_not_taken_for_each_other() -> None:
     assert not plan.cases
 
 
+def test_a_law_of_media_gets_the_reports_that_its_document_asks_for() -> None:
+    """draft-ietf-ccwg-rfc8298bis-screamv2-01: one for each frame; RFC 8698: each 100 ms (DELTA)."""
+    media = suite("media")
+    own = '{ law = "scream", beta_loss = 1 }'
+    tried = [controls.find(each) for each in ("nada", "scream", own)]
+    plan = certificate.plan(media, media.conditions, tried)
+    said = ("traffic.subject.transport.udp.media.feedback", '"33ms"')
+    told = {each.name: said in plan.cases[f"same/{each.name}"].settings for each in tried}
+    assert told == {"nada": False, "scream": True, own: True}
+
+
+def test_the_suite_follows_from_what_is_tried() -> None:
+    sender, media = controls.find("bbr"), controls.find("gcc")
+    gate = controls.stage("gate", "tide")
+    found = [controls.suite_of(tried) for tried in ([], [sender], [media], [gate], [sender, media])]
+    assert found == ["rfc9743", "rfc9743", "media", "access-link", "rfc9743"]
+
+
 def test_a_sender_of_media_that_does_not_listen_is_worse(tmp_path: Path) -> None:
     fixed = '{ law = "fixed" }'
     done = certified(tmp_path / "out", fixed, "--suite", "media", "--only", "same")

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tidegate.certify.conditions import FILE
+from tidegate.certify.conditions import ACCESS, FILE, MEDIA, RFC
 from tidegate.errors import UsageError
 from tidegate.scenario import own
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from tidegate.certify.conditions import Condition
     from tidegate.scenario.document import Setting
@@ -23,6 +23,10 @@ QUIC = "{ quic"
 """How a transport of a real stack, or of a host of the user's own, begins."""
 CRATE = "{ crate"
 """How one begins whose control is that of another project's crate."""
+FEEDBACK = {"scream": '"33ms"'}
+"""Time between two reports, for laws of media whose document asks for another than the suite has:
+that of SCReAM recommends one for each frame, or each 40 ms (*Receiver Requirements on Feedback
+Intensity*)."""
 OF_MEDIA = "a control of media goes with senders of media, and only with them"
 
 
@@ -80,8 +84,10 @@ class Control:
         if self.transport is not None:
             found += [(f"traffic.{name}.transport", self.transport) for name in classes]
         if self.media is not None:
-            key = "transport.udp.media.control"
-            found += [(f"traffic.{name}.{key}", self.media) for name in classes]
+            key = "transport.udp.media"
+            found += [(f"traffic.{name}.{key}.control", self.media) for name in classes]
+            if (feedback := FEEDBACK.get(str(_table(self.media).get("law")))) is not None:
+                found += [(f"traffic.{name}.{key}.feedback", feedback) for name in classes]
         if self.resumes and condition.saved:
             key = "transport.tcp.resume"
             found += [(f"traffic.{name}.{key}", condition.saved) for name in classes]
@@ -118,13 +124,19 @@ def _endless(classes: Mapping[str, Any]) -> list[str]:
     return [name for name, each in classes.items() if each.get("size") == "unlimited"]
 
 
-def _told(stage: str, law: str) -> str | None:
-    """Return the setting by which a law sees sessions over QUIC, None if it looks at none."""
+def _table(law: str) -> dict[str, Any]:
+    """Return a law as a table; empty if it is none, which the check of the scenario says."""
     try:
         table = tomllib.loads(f"law = {law}")["law"]
     except tomllib.TOMLDecodeError:
-        return None  # the check of the scenario says what is wrong with it
-    if "quic" in table:
+        return {}
+    return table if isinstance(table, dict) else {}
+
+
+def _told(stage: str, law: str) -> str | None:
+    """Return the setting by which a law sees sessions over QUIC, None if it looks at none."""
+    table = _table(law)
+    if not table or "quic" in table:
         return None
     if stage == "gate":
         return "{}"
@@ -210,6 +222,15 @@ def find(text: str) -> Control:
             ' has it, such as \'{ tcp = { profile = "linux", hystart = "none" } }\'.',
         )
     return CONTROLS[text]
+
+
+def suite_of(tried: Sequence[Control]) -> str:
+    """Return the suite in which these are tried where none is named."""
+    if not tried:
+        return RFC
+    if all(each.media is not None for each in tried):
+        return MEDIA
+    return ACCESS if all(each.transport is None for each in tried) else RFC
 
 
 def stage(kind: str, text: str) -> Control:

@@ -76,13 +76,12 @@ def certify(
     Each condition is judged better than, like or worse than the standard
     controls. Ends with 3 if one is worse. Runs are saved: rerun to resume.
     """
-    from tidegate.certify import certificate, conditions, pages
+    from tidegate.certify import certificate, conditions, controls, pages
     from tidegate.papers.runs import Runs
     from tidegate.results.store import display
 
-    mine = _tried(control or [], gate or [], queue or [])
-    named = suite or (conditions.ACCESS if gate or queue else _suite(mine))
-    asked = conditions.suite(named)
+    mine = tried(control or [], gate or [], queue or [])
+    asked = conditions.suite(suite or controls.suite_of(mine))
     if listed:
         typer.echo(pages.listed(asked))
         return
@@ -91,7 +90,7 @@ def certify(
     if as_json and len(mine) > 1:
         raise UsageError("--json prints one certificate.", "Name one control.")
     chosen = certificate.chosen(asked, tuple(only or ()))
-    standard = _standard(against, asked.standard)
+    standard = compared(against, asked.standard)
     every = {each.name: each for each in (*standard, *mine)}
     plan = certificate.plan(asked, chosen, list(every.values()))
     wanted = seeds or (certificate.QUICK_SEEDS if quick else certificate.SEEDS)
@@ -112,7 +111,7 @@ def certify(
         raise typer.Exit(HARMS)
 
 
-def _tried(names: list[str], gates: list[str], queues: list[str]) -> list[Control]:
+def tried(names: list[str], gates: list[str], queues: list[str]) -> list[Control]:
     """Return what is to be tried; sender controls and laws of the bottleneck do not mix."""
     from tidegate.certify import controls
 
@@ -126,15 +125,7 @@ def _tried(names: list[str], gates: list[str], queues: list[str]) -> list[Contro
     return [controls.find(name) for name in names] + found
 
 
-def _suite(mine: list[Control]) -> str:
-    """Return the suite for these sender controls."""
-    from tidegate.certify import conditions
-
-    of_media = mine and all(each.media is not None for each in mine)
-    return conditions.MEDIA if of_media else conditions.RFC
-
-
-def _standard(against: str | None, default: tuple[str, ...]) -> list[Control]:
+def compared(against: str | None, default: tuple[str, ...]) -> list[Control]:
     """Return what is compared with."""
     from tidegate.certify import controls
 

@@ -55,6 +55,10 @@ pub trait Control {
     /// after each packet, and after each report.
     fn flight(&mut self, _bytes: u64) {}
 
+    /// The encoder has made a frame of so many bytes, when the first of the packets that wait had waited so
+    /// long.
+    fn frame(&mut self, _bytes: u64, _waited: Time) {}
+
     /// Most bytes that may be under way.
     fn window(&self) -> f64 {
         f64::INFINITY

@@ -1,4 +1,4 @@
-//! SCReAM, version 2, self-clocked rate adaptation (draft-ietf-ccwg-rfc8298bis-screamv2).
+//! SCReAM, version 2, self-clocked rate adaptation (draft-ietf-ccwg-rfc8298bis-screamv2-01).
 //!
 //! | symbol                       | here                   | unit  | value, and meaning                        |
 //! |------------------------------|------------------------|-------|-------------------------------------------|
@@ -8,12 +8,12 @@
 //! | `QDELAY_AVG_G`               | `qdelay_avg_g`         | 1     | 1/4: weight of a delay that rises         |
 //! | `BETA_LOSS`, `BETA_ECN`      | `beta_loss`, `beta_ecn` | 1    | 0.7, 0.8: factors of the window           |
 //! | `BYTES_IN_FLIGHT_HEAD_ROOM`  | `head_room`            | 1     | 1.5: window over bytes in flight, at most |
-//! | `REF_WND_OVERHEAD`           | `overhead`             | 1     | 5.0: bytes in flight over the window, at most |
+//! | `REF_WND_OVERHEAD_MAX`       | `overhead`             | 1     | 3.0: bytes in flight over the window, at most |
 //! | `POST_CONGESTION_DELAY_RTT`  | `post_congestion`      | 1     | 100: round trips of careful growth        |
 //! | `MUL_INCREASE_FACTOR`        | `mul_increase`         | 1     | 0.02: growth in a round trip, in windows  |
 //! | `VIRTUAL_RTT`                | `virtual_rtt`          | s     | 0.025: round trip that shorter ones count as |
 //! | `PACKET_PACING_HEADROOM`     | `pacing`               | 1     | 1.5: rate of packets over that of the encoder |
-//! | `BYTES_IN_FLIGHT_LIMIT`      | `LIMIT`                | 1     | 0.9: from here on the rate is lowered     |
+//! | `MAX_RELAXED_PACING_FACTOR`  | `RELAXED`              | 1     | 4.0: how much faster packets leave at the highest rate |
 //! | `ref_wnd`, `ref_wnd_i`       |                        | byte  | reference window, and its last maximum    |
 //! | `qdelay`, `qdelay_avg`       |                        | s     | delay of the queue, and smoothed          |
 //! | `s_rtt`                      |                        | s     | smoothed round trip (RFC 6298)            |
@@ -23,31 +23,40 @@
 //!    once and rises slowly; its target rises where a flow beside it fills the queue
 //!    ([`Target`], *Competing Flows Compensation*).
 //! 2. A loss, a mark, or a mean above half of the target lowers the window (*Reference Window
-//!    Reduction*); what was acknowledged raises it (*Reference Window Increase*), less where it was
-//!    when it last had to fall, and soon after that.
-//! 3. The rate of the encoder is the window over the round trip, less while much is in flight
-//!    (*Media Rate Control*). Packets leave at 1.5 times that rate, while five windows are not yet in
-//!    flight (*Sender Transmission Control*).
+//!    Reduction*), by the delay the less the longer the round trip is; what was acknowledged raises
+//!    it (*Reference Window Increase*), less where it was when it last had to fall, and soon after
+//!    congestion.
+//! 3. The rate of the encoder is the window over the round trip, less a sixth, and less while packets
+//!    wait and where frames are too large ([`Frames`], *Media Rate Control*). Packets leave at 1.5 times that
+//!    rate, faster near the highest one, while three windows are not yet in flight (*Sender
+//!    Transmission Control*).
 //!
 //! Departures:
 //! - a mark is that of classic ECN. The mode for L4S, with `l4s_alpha`, is not here.
+//! - what the draft calls optional is not here, but for the target that rises: `REDUCE_JITTER`
+//!   (`ref_wnd_delay_scale` is 1, as by default), losses that do not count, policers, and windows
+//!   that fall too low.
 //! - a packet is lost once a later one has come; there is no window for reordering.
-//! - the window is not widened by the sizes of frames (`rel_framesize_high` is 1).
-//! - `loss_event_rate` has no formula in the draft: here it moves by a hundredth in each round trip.
-//! - all delays since the beginning count for the shortest one.
+//! - `loss_event_rate` has no formula in the draft: it moves by a fiftieth in each round trip, as in
+//!   the code of the authors.
+//! - all delays since the beginning count for the shortest one. There is no drift of clocks here.
+//! - `max_bytes_in_flight` is the larger of two round trips, as in the code of the draft; a sentence
+//!   of it says the smaller.
 
+mod frames;
 mod target;
 
 use crate::settings;
 use crate::units::{Size, Time};
 
 use super::{Control, Encoder, Told};
+use frames::Frames;
 use target::Target;
 
 settings! {
     /// Parameters of SCReAM.
     "Scream":
-    mss: Size = "1000B" ["100B" to "9000B"] "Largest packet" ("draft-ietf-ccwg-rfc8298bis-screamv2: MSS");
+    mss: Size = "1000B" ["100B" to "9000B"] "Largest packet" ("draft-ietf-ccwg-rfc8298bis-screamv2-01: MSS");
     min_ref_wnd: Size = "3000B" ["100B" to "10MB"] "Smallest reference window" ("MIN_REF_WND");
     qdelay_target_lo: Time = "60ms" ["1ms" to "10s"] "Lowest target of the delay of the queue" ("QDELAY_TARGET_LO");
     qdelay_target_hi: Time = "400ms" ["1ms" to "10s"] "Highest target of the delay of the queue" ("QDELAY_TARGET_HI");
@@ -55,20 +64,20 @@ settings! {
     beta_loss: f64 = 0.7 [0.1 to 1] "Factor of the window at a loss" ("BETA_LOSS");
     beta_ecn: f64 = 0.8 [0.1 to 1] "Factor of the window at a mark" ("BETA_ECN");
     head_room: f64 = 1.5 [1 to 100] "How far the window may grow beyond the bytes in flight" ("BYTES_IN_FLIGHT_HEAD_ROOM");
-    overhead: f64 = 5 [1 to 100] "Most windows in flight" ("REF_WND_OVERHEAD");
+    overhead: f64 = 3 [1 to 100] "Most windows in flight" ("REF_WND_OVERHEAD_MAX");
     post_congestion: f64 = 100 [1 to 10000] "For so many round trips after congestion the window grows with care" ("POST_CONGESTION_DELAY_RTT");
     mul_increase: f64 = 0.02 [0 to 1] "Growth in a round trip, in windows" ("MUL_INCREASE_FACTOR");
     virtual_rtt: Time = "25ms" ["1ms" to "1s"] "Shorter round trips count as this" ("VIRTUAL_RTT");
     pacing: f64 = 1.5 [1 to 100] "Rate at which packets leave, in rates of the encoder" ("PACKET_PACING_HEADROOM");
 }
 
-/// `BYTES_IN_FLIGHT_LIMIT`, `BYTES_IN_FLIGHT_LIMIT_COMPENSATION`, `PACKET_OVERHEAD` and
-/// `RATE_PACE_MIN`.
-const LIMIT: f64 = 0.9;
-const COMPENSATION: f64 = 1.5;
+/// `PACKET_OVERHEAD` and `RATE_PACE_MIN`.
 const PACKET_OVERHEAD: f64 = 20.0;
 const PACE_MIN: f64 = 50e3;
-
+/// `MAX_RELAXED_PACING_FACTOR`, and `RELAXED_PACING_LIMIT_LOW`: the share of the highest rate from which on
+/// packets leave faster.
+const RELAXED: f64 = 4.0;
+const RELAXED_FROM: f64 = 0.8;
 /// Bytes in flight: now, and the most in this round trip and in the one before.
 #[derive(Clone, Copy, Debug, Default)]
 struct Flight {
@@ -99,13 +108,15 @@ pub struct Scream {
     averaged: Time,
     target: Target,
     rate: f64,
+    frames: Frames,
     flight: Flight,
     /// Losses and marks since the last reaction.
     pending: Seen,
-    /// When congestion was last seen, reacted to, and the maximum last noted; none: never.
+    /// When congestion was last seen, and reacted to; none: never.
     congested: Option<Time>,
     reacted: Option<Time>,
-    noted: Option<Time>,
+    /// `ref_wnd_i_update_allowed`: whether the window has grown since its maximum was noted.
+    grown: bool,
 }
 
 /// Whether an instant is so many seconds past; it is if it never was.
@@ -126,11 +137,12 @@ impl Scream {
             averaged: Time::ZERO,
             target: Target::new(&config),
             rate: encoder.clip(encoder.start),
+            frames: Frames::default(),
             flight: Flight::default(),
             pending: Seen::default(),
             congested: None,
             reacted: None,
-            noted: None,
+            grown: true,
             config,
             encoder,
         }
@@ -172,39 +184,33 @@ impl Scream {
     /// `l4s_alpha_v_t`: the share of marks that the delay stands for; none: the delay is short.
     fn virtual_marks(&self) -> Option<f64> {
         let half = self.target.get() / 2.0;
-        let limit = 2.0 / self.rate * self.mss() * 8.0 / self.s_rtt;
-        let beyond = ((self.qdelay_avg - half) / half).max(0.0);
-        (self.qdelay > half).then(|| (2.0 * limit * beyond).min(1.0))
+        (self.qdelay_avg > half).then(|| ((self.qdelay_avg - half) / half).min(1.0))
     }
 
     /// *Reference Window Reduction*.
     fn reduce(&mut self, now: Time) {
         let Seen { lost, marked } = self.pending;
+        let virtual_rtt = self.config.virtual_rtt.secs();
         if lost || marked {
             self.congested = Some(now);
         }
-        if !past(now, self.reacted, self.config.virtual_rtt.secs().min(self.s_rtt)) {
+        if !past(now, self.reacted, virtual_rtt.min(self.s_rtt)) {
             return;
         }
-        let by_delay = if lost || marked { None } else { self.virtual_marks() };
-        if !lost && !marked && by_delay.is_none() {
+        let factor = if lost {
+            self.config.beta_loss
+        } else if marked {
+            self.config.beta_ecn
+        } else if let Some(marks) = self.virtual_marks() {
+            // several times in a long round trip, so each time less
+            1.0 - marks / 2.0 / (self.s_rtt / virtual_rtt).max(1.0)
+        } else {
             return;
+        };
+        if self.grown {
+            (self.ref_wnd_i, self.grown) = (self.ref_wnd, false);
         }
-        if past(now, self.noted, 10.0 * self.s_rtt) {
-            self.noted = Some(now);
-            self.ref_wnd_i = self.ref_wnd;
-        }
-        if lost {
-            self.ref_wnd *= self.config.beta_loss;
-        }
-        if marked {
-            self.ref_wnd *= self.config.beta_ecn;
-        }
-        if let Some(marks) = by_delay {
-            let backoff = marks / 2.0 * (1.0 - self.ratio()).max(0.5);
-            self.ref_wnd *= 1.0 - backoff;
-        }
-        self.ref_wnd = self.ref_wnd.max(self.config.min_ref_wnd.bytes() as f64);
+        self.ref_wnd = (self.ref_wnd * factor).max(self.config.min_ref_wnd.bytes() as f64);
         self.reacted = Some(now);
         self.pending = Seen::default();
     }
@@ -217,41 +223,33 @@ impl Scream {
             .congested
             .map_or(1.0, |then| ((now - then).secs() / (post_congestion * round)).clamp(0.0, 1.0));
         let short = (self.s_rtt / virtual_rtt.secs()).min(1.0);
-        let waits = (1.0 - self.qdelay_avg / (self.target.get() / 4.0)).max(0.1);
         let more = mul_increase * self.ref_wnd / self.mss();
-        let increment = acked
-            * self.ratio()
-            * (short * short)
-            * scale.max(0.25)
-            * (1.0 - self.ratio()).max(0.5)
-            * waits
-            * (1.0 + more * post * scale);
+        let increment =
+            acked * self.ratio() * short * scale.max(0.25) * (1.0 + more * post * scale);
         let allowed = self.mss() + self.flight.most.max(self.flight.before) * head_room;
         if self.ref_wnd + increment <= allowed && self.rate < self.encoder.most {
             self.ref_wnd += increment;
+            self.grown |= increment > 0.0;
         }
     }
 
-    /// *Media Rate Control*; `in_flight` is over the window as it was before the report.
-    fn adapt(&mut self, in_flight: f64) {
-        let mut share = 1.0;
-        if self.qdelay / self.target.get() > 0.25 && in_flight > LIMIT {
-            share /= (in_flight / LIMIT).min(COMPENSATION);
-        }
-        share *= 1.0 - (self.ratio() - 0.1).clamp(0.0, 0.2);
+    /// *Media Rate Control*.
+    fn adapt(&mut self) {
+        let mut share = 1.0 - (self.ratio() - 0.1).clamp(0.0, 0.2);
         share *= self.mss() / (self.mss() + PACKET_OVERHEAD);
+        share /= self.frames.divisor();
         self.rate = self.encoder.clip(share * 8.0 * self.ref_wnd / self.s_rtt);
     }
 }
 
 impl Control for Scream {
     fn told(&mut self, now: Time, packets: &[Told], rtt: Time) {
-        let in_flight = self.flight.now / self.ref_wnd;
         self.measure(now, packets, rtt);
         if self.s_rtt <= 0.0 {
             return; // nothing of the report has arrived
         }
-        let acked = packets.iter().filter(|packet| packet.arrived.is_some() && !packet.marked);
+        // `bytes_newly_acked` has the lost ones too
+        let acked = packets.iter().filter(|packet| !packet.marked);
         let bytes = acked.map(|packet| f64::from(packet.bytes)).sum();
         let lost = packets.iter().any(|packet| packet.arrived.is_none());
         self.pending.lost |= lost;
@@ -260,11 +258,16 @@ impl Control for Scream {
         let scale = self.scale();
         self.reduce(now);
         self.increase(now, bytes, scale);
-        self.adapt(in_flight);
+        self.adapt();
         if (now - self.flight.since).secs() >= self.s_rtt {
             let Flight { now: bytes, most, .. } = self.flight;
             self.flight = Flight { now: bytes, most: bytes, before: most, since: now };
         }
+    }
+
+    fn frame(&mut self, bytes: u64, waited: Time) {
+        let period = 1.0 / self.encoder.frames;
+        self.frames.follow(period, bytes as f64 / (self.rate * period / 8.0), waited.secs());
     }
 
     fn flight(&mut self, bytes: u64) {
@@ -281,7 +284,9 @@ impl Control for Scream {
     }
 
     fn send(&self, _: u64) -> f64 {
-        self.rate.max(PACE_MIN) * self.config.pacing
+        let beyond = (self.rate / self.encoder.most - RELAXED_FROM) / (1.0 - RELAXED_FROM);
+        let slower = (1.0 - beyond).clamp(1.0 / RELAXED, 1.0);
+        self.rate.max(PACE_MIN) * self.config.pacing / slower
     }
 }
 

@@ -45,7 +45,7 @@ impl Started {
     pub(super) fn new(inner: Any, tcp: &Tcp) -> Started {
         let exit = match tcp.start {
             Start::PlusPlus => Exit::PlusPlus(PlusPlus::new(tcp.paced_start)),
-            Start::Search => Exit::Search(Search::default()),
+            Start::Search => Exit::Search(Search::new(tcp.initial_window)),
             Start::SlowStart if tcp.hystart == HyStart::PlusPlus => {
                 Exit::PlusPlus(PlusPlus::new(tcp.paced_start))
             }
@@ -90,12 +90,17 @@ impl Started {
         };
         match verdict {
             Verdict::Grow(by) => self.set(before + by),
-            Verdict::Leave => {
-                self.set(before);
-                self.set_threshold(before);
-                self.over = true;
-            }
+            Verdict::Window(window) => self.set(window),
+            Verdict::Leave => self.leave(before),
+            Verdict::LeaveAt(window) => self.leave(window),
         }
+    }
+
+    /// Slow start ends with this window.
+    fn leave(&mut self, window: f64) {
+        self.set(window);
+        self.set_threshold(window);
+        self.over = true;
     }
 
     /// What Careful Resume makes of the window, which was `before`.

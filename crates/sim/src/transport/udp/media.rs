@@ -130,6 +130,8 @@ impl Stream {
             self.rate = (self.control.encode(self.waiting), now);
         }
         let mut left = self.frames.next(self.rate.0).max(u64::from(Udp::HEADER) + 1);
+        let waited = self.waits.front().map_or(Time::ZERO, |first| now - first.made);
+        self.control.frame(left, waited);
         while left > 0 {
             // a rest of headers alone would carry nothing
             let bytes = left.min(u64::from(full)) as u32;

@@ -1,5 +1,5 @@
 //! The target of the delay of the queue, which flows beside it raise (draft-ietf-ccwg-rfc8298bis-
-//! screamv2, *Competing Flows Compensation*).
+//! screamv2-01, *Competing Flows Compensation*).
 
 use std::collections::VecDeque;
 
@@ -13,7 +13,7 @@ const OF_VARIANCE: usize = 200;
 const OF_MEAN: usize = 50;
 const LOSSY: f64 = 0.002;
 /// Weight of the last round trip in the share of lossy ones.
-const LAST: f64 = 0.01;
+const LAST: f64 = 0.02;
 
 /// `qdelay_target`, in seconds.
 #[derive(Debug)]

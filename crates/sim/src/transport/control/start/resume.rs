@@ -11,8 +11,12 @@
 //! | Beta        | `BETA`     | 0.5: share of PipeSize that is the threshold after a retreat (3.5) | 1 |
 //! | ITT         | `gap`      | round trip / jump_cwnd: time between packets (4.3.2)    | s        |
 //!
+//! An example of the RFC (A.2.4) keeps the initial window in a retreat, which its rule (3.5) does not
+//! allow; here it is as the rule has it.
+//!
 //! Departures: the saved values are settings of the class, so they have no lifetime, and each
-//! connection of the class uses them. A class has one path.
+//! connection of the class uses them. A class has one path. Where the profile has proportional rate
+//! reduction, it spreads a retreat over the recovery, for which 4.5 finds it not appropriate.
 
 use tidegate_core::units::Time;
 use tidegate_model::profile::Tcp;
@@ -20,6 +24,8 @@ use tidegate_model::profile::Tcp;
 use super::super::RateSample;
 
 const BETA: f64 = 0.5;
+/// The least window of a transport (RFC 9002, 7.2).
+const LEAST: f64 = 2.0;
 
 /// The phases (3.2 to 3.5); outside of them the control is on its own.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -179,7 +185,7 @@ impl Resume {
             }
         };
         self.phase = Phase::SafeRetreat { last };
-        Effect::Window((self.pipe / 2.0).max(self.initial))
+        Effect::Window((self.pipe / 2.0).max(LEAST))
     }
 
     /// The retransmission timer expired (3.6).
@@ -274,13 +280,17 @@ mod tests {
         assert_eq!(resume.on_ack(&more(1, 160), 31.5), Effect::Threshold(74.5));
     }
 
-    /// 3.5: the window does not fall below the initial one of ten.
+    /// 3.5: at most half of what the path is known to carry, also where that is less than the initial
+    /// window: 12 in flight at the jump leave 6. Nothing known leaves two.
     #[test]
-    fn a_retreat_leaves_the_initial_window() {
+    fn a_retreat_halves_the_pipe_below_the_initial_window_too() {
         let mut resume = resume(400, u32::MAX);
         let first = RateSample { delivered: 10, flight: 12, ..ack(100, 100, 10, 22) };
         resume.on_ack(&first, 11.0);
-        assert_eq!(resume.on_congestion(30), Effect::Window(10.0));
+        assert_eq!(resume.on_congestion(30), Effect::Window(6.0));
+        resume.phase = Phase::Unvalidated { first: 22, since: Time::ZERO };
+        resume.pipe = 0.0;
+        assert_eq!(resume.on_congestion(30), Effect::Window(2.0));
     }
 
     /// 3.2: a loss in the reconnaissance phase ends it; there is no jump afterwards.

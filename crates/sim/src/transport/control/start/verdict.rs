@@ -5,8 +5,12 @@
 pub(super) enum Verdict {
     /// The window grows by this many segments.
     Grow(f64),
-    /// Slow start ends.
+    /// The window becomes this, while slow start goes on.
+    Window(f64),
+    /// Slow start ends, with the window as it was.
     Leave,
+    /// Slow start ends with this window.
+    LeaveAt(f64),
 }
 
 /// An acknowledgement of one segment, with times in ms, for tests.
