@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from tidegate.papers.case import Case, Scale
 
@@ -50,8 +53,23 @@ RED_OTHERWISE: dict[str, tuple[str, tuple[Setting, ...]]] = {
     ),
     "2001": ("ns-2 before 2002", ((f"{TCP}.profile", "ns2-2001"),)),
     "2006": ("ns-2 from 2006 on", ((f"{TCP}.profile", "ns2-2006"),)),
+    "backoff": ("timers back off to twice at most", ((f"{TCP}.max_rto", "2x"),)),
 }
 """Other settings under which RED was looked at for the paper's losses of SYNs, at rho 1.2."""
+TAIL_OTHERWISE = ("buffer", "2001", "2006", "backoff")
+"""Those of them that concern drop-tail too."""
+PRINTED = {"dt": 0.30, "gr1": 0.77, "gr2": 0.60, "gr3": 0.57}
+"""Table I's P_c."""
+SPARED = '{ law = "dqm", x_m = 90, x_M = 90, P_M = 0, mean_packet = "576B", over = %s }'
+"""A queue that loses no SYN, over another one."""
+OVER = {
+    "dt": '{ law = "drop-tail" }',
+    "gr1": '{ law = "red", min_th = 15, max_th = 60, max_p = 0.1, mean_packet = "576B" }',
+    "gr2": '{ law = "red", min_th = 15, max_th = 45, max_p = 0.1, mean_packet = "576B" }',
+    "gr3": '{ law = "red", min_th = 15, max_th = 30, max_p = 0.4, mean_packet = "576B" }',
+}
+RETRIES = (0, 1, 2)
+"""How often a SYN is sent again at most, in the cases that look at what retries do to P3."""
 
 
 BEYOND_AT = 1.6
@@ -82,6 +100,23 @@ def rate(rho: float, mean: float = SHORT) -> float:
     return rho / (SERVICE_S * mean)
 
 
+DURATION_S = 1500.0
+TRIES_S = np.array((0.0, 6.0, 18.0, 42.0, 90.0, 186.0, 378.0, 762.0))
+"""When a connection that is lost again and again sends a SYN (6 s, doubling)."""
+ARRIVING = rate(1.2)
+"""Connections a second at the load of Table I."""
+
+
+def admitted(loss: float) -> float:
+    """Return how many connections a second are admitted, of a printed loss of each SYN.
+
+    Those that come late in the run have fewer tries before its end.
+    """
+    left = DURATION_S - np.linspace(0.0, DURATION_S, 100_001)
+    tries = np.searchsorted(TRIES_S, left, "right")
+    return ARRIVING * float(np.mean(1.0 - loss**tries))
+
+
 def at(rho: float, policy: str) -> str:
     """Return the key of a policy at a load."""
     return f"rho/{rho:g}/{policy}"
@@ -95,6 +130,21 @@ def two(rho: float, ratio: float, policy: str) -> str:
 def red_otherwise(name: str, policy: str) -> str:
     """Return the key of a RED with another setting."""
     return f"otherwise/{name}/{policy}"
+
+
+def spared(policy: str) -> str:
+    """Return the key of a queue without losses of SYNs, and of flows as its printed P_c admits."""
+    return f"spared/{policy}"
+
+
+def light(rho: float, what: str) -> str:
+    """Return the key of two classes of flows at light load, over a queue of the policies."""
+    return f"light/{rho:g}/{what}"
+
+
+def retried(times: int) -> str:
+    """Return the key of P3 where a SYN is sent again so many times at most."""
+    return f"retries/{times}"
 
 
 def step(start: int, share: float) -> str:
@@ -131,6 +181,36 @@ def _provision(start: int, share: float) -> Case:
     return Case(step(start, share), "single.toml", ("p3",), settings, 5)
 
 
+def _taken_away() -> list[Case]:
+    """Return the cases that take one thing away, to see what a difference hangs on."""
+    cases = []
+    for policy, loss in PRINTED.items():
+        settings = (
+            ("traffic.flows.arrivals.poisson", f"{admitted(loss):.6g}/s"),
+            (QUEUE, SPARED % OVER[policy]),
+        )
+        cases.append(Case(spared(policy), "single.toml", (), settings))
+    cases += [
+        Case(red_otherwise(name, "dt"), "single.toml", ("dt",), (_arriving(1.2), *more), 3)
+        for name in TAIL_OTHERWISE
+        for more in (RED_OTHERWISE[name][1],)
+    ]
+    for rho in LIGHT:
+        over = _classes(rho, 5, "p3").having((f"{QUEUE}.over", OVER["gr2"]))
+        cases.append(replace(over, key=light(rho, "p3-gr2")))
+        cases.append(replace(_classes(rho, 5, "p3"), key=light(rho, "dt"), variants=()))
+    cases += [
+        Case(
+            retried(times),
+            "single.toml",
+            ("p3",),
+            (_arriving(1.6), (f"{TCP}.syn_retries", f"{{ limit = {times} }}")),
+        )
+        for times in RETRIES
+    ]
+    return cases
+
+
 def _all() -> list[Case]:
     cases = [_single(rho, policy) for rho in RHOS for policy in POLICIES]
     cases += [_single(1.2, policy) for policy in REDS]
@@ -149,7 +229,7 @@ def _all() -> list[Case]:
         for policy, more in policies.items()
     ]
     cases += [_provision(start, share) for start in STARTS for share in SHARES]
-    return cases
+    return cases + _taken_away()
 
 
 SETS: dict[str, Sequence[object]] = {
@@ -158,6 +238,7 @@ SETS: dict[str, Sequence[object]] = {
     "otherwise": tuple(RED_OTHERWISE),
     "line": tuple(f"{rho:g}" for rho in (1.0, *CONGESTED)),
     "policy": POLICIES,
+    "tail": TAIL_OTHERWISE,
     "ratio": RATIOS,
     "red": REDS,
     "rho": tuple(f"{rho:g}" for rho in RHOS),

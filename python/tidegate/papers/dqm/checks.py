@@ -7,31 +7,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tidegate.papers.dqm import measures as m
-from tidegate.papers.dqm.cases import CONGESTED, at, rate
+from tidegate.papers.dqm.cases import ARRIVING, CONGESTED, DURATION_S, admitted, at
 from tidegate.papers.effective import stateless_port
+
+__all__ = ["ARRIVING", "implied_latency", "linear", "stateless"]
 
 if TYPE_CHECKING:
     from tidegate.papers.check_results import Exact
     from tidegate.papers.runs import Parts, Runs
 
 
-DURATION_S = 1500.0
-TRIES_S = np.array((0.0, 6.0, 18.0, 42.0, 90.0, 186.0, 378.0, 762.0))
-"""When a connection that is lost again and again sends a SYN (6 s, doubling)."""
-ARRIVING = rate(1.2)
-"""Connections a second at the load of Table I."""
 COMPLETING = 0.96
 """Completions a second that fit the four rows of Table I; the link can carry 1.085 at most."""
-
-
-def admitted(loss: float) -> float:
-    """Return how many connections a second are admitted, of a printed loss of each SYN.
-
-    Those that come late in the run have fewer tries before its end.
-    """
-    left = DURATION_S - np.linspace(0.0, DURATION_S, 100_001)
-    tries = np.searchsorted(TRIES_S, left, "right")
-    return ARRIVING * float(np.mean(1.0 - loss**tries))
 
 
 def implied_latency(loss: float) -> float:

@@ -104,6 +104,11 @@ def connection_loss_in_time(record: SavedRun, policy: str) -> float:
     return float(np.mean(np.interp(samples["avg_queue_packets"], xs, ys)))
 
 
+def connections_tried(record: SavedRun) -> float:
+    """Return how many SYNs a second arrive at the bottleneck, first ones and retries."""
+    return float(record.port("bottleneck")["syn_arrived"] / record.summary["duration_s"])
+
+
 def queue(record: SavedRun) -> float:
     """Return the time average of the packets waiting."""
     return float(record.port("bottleneck")["queue_mean_packets"])

@@ -6,8 +6,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tidegate.papers.dqm.cases import RATIOS, RED_OTHERWISE, REDS, at, red_otherwise, two
-from tidegate.papers.dqm.checks import admitted, implied_latency
+from tidegate.papers.dqm.cases import (
+    LIGHT,
+    RATIOS,
+    RED_OTHERWISE,
+    REDS,
+    RETRIES,
+    TAIL_OTHERWISE,
+    admitted,
+    at,
+    light,
+    red_otherwise,
+    retried,
+    spared,
+    two,
+)
+from tidegate.papers.dqm.checks import implied_latency
 from tidegate.papers.dqm.measures import TABLE1, longest_pause, most_waiting
 from tidegate.papers.report_text import named, number
 from tidegate.papers.study import PaperTable
@@ -17,6 +31,8 @@ if TYPE_CHECKING:
 
 TEXT_CASES = (
     "otherwise/{otherwise}/{gr1,gr2,gr3} marks/{gr2,p3-gr2} downloads/{dt,gr2,p3} call/{dt,gr2,p3} "
+    "otherwise/{tail}/dt spared/{dt,gr1,gr2,gr3} retries/{0,1,2} "
+    "light/{light}/{dt,p3-gr2} classes/{light}/5/{gr2,p3} "
     "rho/1.2/{dt,gr1,gr2,gr3} rho/2/{p3,p3-gr2} classes/2/{ratio}/p3 tandem/{gr2,p3,p3-gr2} "
     "{connections,data}-first/{p1,p3} {connections,data}-first-6s/p3 "
     "rho/1.6/{gr2,p1,p2,p3} rho/{1.2,1.6,2}/{p3,p3-gr2,p3-all,p3-moment,p3-one-buffer,p3-hold}"
@@ -88,6 +104,13 @@ TEMPLATE_NAMES = named(
     longest,
     longest_mixed,
     red_otherwise,
+    spared,
+    light,
+    retried,
+    two,
+    LIGHT=LIGHT,
+    RETRIES=RETRIES,
+    TAIL_OTHERWISE=TAIL_OTHERWISE,
     RED_OTHERWISE=RED_OTHERWISE,
     REDS=REDS,
     TABLE1=TABLE1,

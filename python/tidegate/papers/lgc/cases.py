@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tidegate.papers.case import Case, Scale
@@ -39,6 +40,8 @@ CROWDS = (4, 9, 19, 39, 79)
 """Numbers of responsive connections that share the queue with a greedy one."""
 TREE = ("mobile", "static", "none")
 AGAINST = ("drop-tail", "lgc", "fq-codel")
+LATER_S = (2, 4, 6)
+"""How long after the others source 5 of experiment 2 begins, to see what its count hangs on."""
 LATER = (
     '{ from = "s1", to = "S", arrivals = { at = ["150s"] }, size = "23000B", transport = { tcp = '
     '{ profile = "rfc", mss = "460B", initial_window = 1, delayed_ack = false, '
@@ -47,6 +50,11 @@ LATER = (
 """What the host of the greedy source sends later, by TCP: 50 packets."""
 GATED = ("none", "gate", "lgc", "lgc-and-gate")
 PACKET_BITS = 4000
+
+
+def begins_later(seconds: float) -> str:
+    """Return the key of experiment 2 where source 5 begins so long after the others."""
+    return f"2/source-5-later/{seconds}"
 
 
 def rate(experiment: str, service: int) -> str:
@@ -140,6 +148,18 @@ def _too_long() -> list[Case]:
     ]
 
 
+def _at(source: str, seconds: float) -> Setting:
+    return f"traffic.{source}.arrivals", f'{{ at = ["{seconds}s"] }}'
+
+
+def _otherwise() -> list[Case]:
+    """Return the cases that take one thing away, to see what a difference hangs on."""
+    cases = [Case(begins_later(each), _file("2"), (), (_at("s5", each),)) for each in LATER_S]
+    cases.append(Case("3/later", _file("3"), (), (_at("s3", 16.5),)))
+    gentle = ("port.bottleneck.queue.gentle", "true")
+    return [*cases, replace(_crowd("red", 9).having(gentle), key="crowd/gentle/9")]
+
+
 def _crowd(kind: str, others: int) -> Case:
     variants = () if kind == "red" else (kind,)
     settings = (("traffic.rest.arrivals.uniform", str(others)),)
@@ -155,7 +175,7 @@ def _all() -> list[Case]:
     cases.append(Case("2/itime-short", _file("2"), (), tuple(short)))
     again = tuple((f"port.{port}.filter.fhtime", "10s") for port in ("first", "second", "last"))
     cases.append(Case("2/fhtime-short", _file("2"), ("lasting",), again))
-    cases += _too_long()
+    cases += _too_long() + _otherwise()
     cases += [_at_rate(each, service) for each in EXPERIMENTS for service in RATES]
     cases += [_at_delay(each, delay_ms) for each in EXPERIMENTS for delay_ms in DELAYS_MS]
     cases += [_moved(kind, lasting) for kind in FILTERS for lasting in (False, True)]
@@ -175,6 +195,7 @@ CASES = {case.key: case for case in _all()}
 SETS: dict[str, Sequence[object]] = {
     "delay": DELAYS_MS,
     "experiment": EXPERIMENTS,
+    "later": LATER_S,
     "rate": RATES,
 }
 """Parts of the keys of cases, by the name that `claims.csv` has for them."""

@@ -229,6 +229,13 @@ def lag_s(record: SavedRun) -> float:
     return _above_for(record, _column(record, "time_s"), _column(record, "avg_queue_packets"))
 
 
+def sinks(record: SavedRun) -> float:
+    """Return by how many packets the queue sinks between the first filter and the second."""
+    first, second = (look.time_s for look in found(record)[:2])
+    came = arrivals(record).filter((pl.col("time_s") > first) & (pl.col("time_s") < second))
+    return float(found(record)[0].packets - np.min(came["queue_packets"].to_numpy()))
+
+
 def queue_lag_s(record: SavedRun) -> float:
     """Return how long the queue itself stays above max_th after the first trigger."""
     if not looks(record):

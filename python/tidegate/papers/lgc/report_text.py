@@ -11,15 +11,17 @@ from tidegate.papers.lgc.cases import (
     EXPERIMENTS,
     FILTERS,
     GATED,
+    LATER_S,
     RATES,
     TREE,
+    begins_later,
     moved,
     rate,
 )
-from tidegate.papers.lgc.measures import hops
+from tidegate.papers.lgc.measures import hops, lag_s, queue_lag_s
 from tidegate.papers.lgc.outcomes import holds
 from tidegate.papers.lgc.processes import side_by_side
-from tidegate.papers.report_text import named
+from tidegate.papers.report_text import named, number
 
 if TYPE_CHECKING:
     from tidegate.papers.runs import Runs
@@ -43,6 +45,7 @@ TEXT_CASES = (
     "rate/{experiment}/{rate} 2/{mobile,static,red-alone} 2/{mobile,static,red-alone}/lasting "
     "{experiment} 2/equal processes/{experiment} tree/{mobile,static,none} "
     "fair/{drop-tail,lgc,fq-codel} fair/{drop-tail,lgc,fq-codel}-moderate "
+    "2/source-5-later/{later} 3/later crowd/{red,gentle}/9 "
     "gated/{none,gate,lgc,lgc-and-gate}"
 )
 
@@ -63,11 +66,27 @@ def first_hop_percent(runs: Runs) -> float:
     return 100 * float(far[-1] / far.sum()) if far.sum() else 0.0
 
 
+def spread(runs: Runs, case: str, measure: str) -> str:
+    """Return the least and the largest of a measure over the runs of a case."""
+    values = runs.evaluated(case, measure)
+    return f"{number(float(np.min(values)))} to {number(float(np.max(values)))}"
+
+
+def longer_than_queue(runs: Runs) -> str:
+    """Return in how many runs of experiment 1 the average stays above longer than the queue."""
+    longer = runs.values("1", lag_s) > runs.values("1", queue_lag_s)
+    return f"{int(np.sum(longer))} of {longer.size}"
+
+
 TEMPLATE_NAMES = named(
     moved,
     runs_that_hold,
     processes,
     first_hop_percent,
+    begins_later,
+    spread,
+    longer_than_queue,
+    LATER_S=LATER_S,
     AGAINST=AGAINST,
     EXPERIMENTS=EXPERIMENTS,
     FILTERS=FILTERS,

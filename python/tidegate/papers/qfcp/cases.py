@@ -50,6 +50,8 @@ LOSSES = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1)
 RTOS = (3, 1)
 """First retransmission timeouts besides 6 s, s."""
 BETAS = (0.1, 0.25, 0.5, 1.0, 2.0)
+TWO_ROUND_TRIPS = "80ms"
+"""Of Figure 2: a control period in which a granted rate arrives before it is corrected."""
 
 Setting = tuple[str, str]
 
@@ -156,6 +158,18 @@ def _parts() -> dict[str, Case]:
             f"adapt/beta/{beta}",
             "adapt",
             (*protocol("qfcp", "adapt", beta=beta), ("sample", '"10ms"')),
+        )
+        for beta in BETAS
+    ]
+    cases += [
+        _case(
+            f"adapt/late/{beta}",
+            "adapt",
+            (
+                *protocol("qfcp", "adapt", beta=beta),
+                ("port.middle.stamp.least_interval", f'"{TWO_ROUND_TRIPS}"'),
+                ("sample", '"10ms"'),
+            ),
         )
         for beta in BETAS
     ]

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 PAYLOAD, PACKET = 960.0, 1000.0
 CAPACITY_BPS = 150e6
 """The rate of the bottleneck of Figure 1."""
+CAPACITY_2_MBPS = 45.0
+"""The rate of the bottleneck of Figure 2."""
 drained = port_mean("bottleneck", "queue_mean_packets", 5.0, 7.0)
 """The mean queue in the two seconds after the crowd came, in packets."""
 standing = port_mean("middle", "queue_mean_packets", 20.0, 60.0)
@@ -186,7 +188,7 @@ def settled(record: SavedRun, when: float, end: float, active: int) -> float:
     """
     times, rates = throughputs(record, 4)
     smooth = np.array([np.convolve(each, np.ones(3) / 3, "same") for each in rates[:active]])
-    share = 45.0 / active
+    share = CAPACITY_2_MBPS / active
     good = np.all(np.abs(smooth / share - 1.0) < 0.1, axis=0)
     inside = (times > when + 1e-6) & (times <= end - 0.15)
     wrong = times[inside & ~good]
@@ -225,6 +227,19 @@ def after_join(record: SavedRun) -> float:
     table = record.ports("middle")
     times, queue = table["time_s"], table["queue_mean_packets"]
     found = [queue[within(times, when, when + 1.0, SLACK)].mean() for when in JOINS]
+    return float(np.mean(found))
+
+
+def swing(record: SavedRun) -> float:
+    """Return how far the granted rate swings in the second after each join of Figure 2.
+
+    Its standard deviation from 0.1 s after a join on, as a share of the fair rate.
+    """
+    events = record.events("middle")
+    found = []
+    for active, when in enumerate(JOINS, 2):
+        inside = within(events["time_s"], when + 0.1, when + 1.0, SLACK)
+        found.append(float(np.std(events["set"][inside])) / (1e6 * CAPACITY_2_MBPS / active))
     return float(np.mean(found))
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tidegate.papers.qfcp.cases import BURSTY, FOUR, PEER_LOSSES, PEERS, fct
+from tidegate.papers.qfcp.cases import BETAS, BURSTY, FOUR, PEER_LOSSES, PEERS, fct
 from tidegate.papers.qfcp.measures import PACKET, PAYLOAD, by_bins, mean_rates
 from tidegate.papers.report_text import named, number
 from tidegate.results.measures import port_mean, port_sum
@@ -19,7 +19,8 @@ FIVE = (*FOUR, "vcp")
 TEXT_CASES = (
     "fct/{qfcp,rcp,xcp,tcp,vcp} fct/{rcp-2006,rcp-own,without/pacing} rtt/{xcp,qfcp,qfcp-low} "
     "crowd/{qfcp,rcp,xcp,tcp,vcp} crowd/{without/pacing,deep/pacing,deep/none} "
-    "adapt/{qfcp,rcp,rcp-2006} fct/{qfcp,rcp}/rto/{3,1}s desire/{qfcp,rcp} desire/{qfcp,rcp}/none "
+    "adapt/{qfcp,rcp,rcp-2006} adapt/{beta,late}/{beta} "
+    "fct/{qfcp,rcp}/rto/{3,1}s desire/{qfcp,rcp} desire/{qfcp,rcp}/none "
     "bursty/{qfcp,rcp,xcp,tcp}/{0.001,0.01} reverse/{qfcp,rcp,xcp,tcp} "
     "peers/{peer}/{none,0.0001,0.001,0.01} peers/{peer}/rtt row/{qfcp,rcp,xcp} "
     "mixed/{qfcp,xcp}/{drop-tail,red} halved/{qfcp,xcp}"
@@ -97,6 +98,7 @@ TEMPLATE_NAMES = named(
     crowd_lost,
     crowd_fct,
     crowd_repairs,
+    BETAS=BETAS,
     FIVE=FIVE,
     BURSTY=BURSTY,
     BURSTY_NAMES=FOUR,
