@@ -82,6 +82,11 @@ READINGS = {"-1s": (0.5, "1s"), "-one-way-1s": (1.0, "1s")}
 THRESHOLDS = {"-64k": "131", "-32k": "65"}
 """Other ends of TCP's first slow start by the suffix of their cases, segments."""
 THRESHOLD = "traffic.files.transport.tcp.initial_ssthresh"
+SHORTER = "-16k"
+"""The same, in the slow network: an end at 32 segments, before a window fills path and buffer."""
+CLOCK = "-clock"
+"""Suffix of the cases in which TCP's clock ticks every 500 ms; it times a packet a round trip."""
+CLOCKED = ("ref", "fast")
 PARTIAL = (0.1, 0.5, 0.9)
 """Shares of the files that Blitz sends, TCP the others."""
 TAIL = "-tail"
@@ -199,6 +204,17 @@ def _all() -> list[Case]:
         for mbit in net.bottlenecks()
         for step in STEPS
     ]
+    cases += [_case(NETS["slow"], 3, "reno", step, SHORTER, (THRESHOLD, "32")) for step in STEPS]
+    clock = tuple(
+        (f"traffic.files.transport.tcp.{name}", value)
+        for name, value in (("tick", "500ms"), ("timestamps", "false"))
+    )
+    cases += [
+        _case(NETS[name], mbit, "reno", step, CLOCK, *clock, seeds=3)
+        for name in CLOCKED
+        for mbit in NETS[name].bottlenecks()
+        for step in STEPS
+    ]
     cases += [_mixed(share, queue) for share in PARTIAL for queue in ("pushout", "drop-tail")]
     pareto = ("traffic.files.size", '{ pareto = { mean = "100kB", shape = 1.5 } }')
     ref = NETS["ref"]
@@ -226,6 +242,7 @@ SETS: dict[str, Sequence[object]] = {
     "announced": tuple(f"{net.key}/{net.mbit}" for net in NETS.values()),
     "beyond": tuple(f"{step:g}" for step in (*STEPS, OVERLOAD)),
     "bottleneck": tuple(f"{net}/{mbit}" for net in PAPER for mbit in NETS[net].bottlenecks()),
+    "clocked": tuple(f"{net}{CLOCK}/{mbit}" for net in CLOCKED for mbit in NETS[net].bottlenecks()),
     "control": CONTROLS,
     "network": tuple(f"{net}/{NETS[net].mbit}" for net in PAPER),
     **{

@@ -62,18 +62,35 @@ def rounds(size: float) -> int:
     return found
 
 
+def _alone(size: float, mbit: float) -> float:
+    """Return how long TCP takes for a file on an idle path of the reference network, s.
+
+    Each window that still doubles waits for its acknowledgements; the last packet has half a
+    round trip.
+    """
+    packets = -(-int(size) // PAYLOAD)
+    last_s = (packets - (1 << (rounds(size) - 1)) + 1) * PACKET * 8.0 / (1e6 * mbit)
+    return (rounds(size) - 0.5) * 1e-3 * NETS["ref"].delay_ms + last_s
+
+
+def least_rise(size: float, mbit: float, faster: float) -> float:
+    """Return by how much TCP's power rises with a faster bottleneck at the same load.
+
+    Files are alone on the path: what waits in queues is sent sooner at the faster one, so
+    that with others the rise is larger.
+    """
+    return faster / mbit * _alone(size, mbit) / _alone(size, faster)
+
+
 def idle_gap(size: float, mbit: float) -> float:
     """Return TCP's response time over that of Blitz on an idle path of the reference network.
 
-    Both have half a round trip for the last packet; a burst leaves at the rate of the
-    bottleneck, and a window that still doubles waits for its acknowledgements.
+    Both have half a round trip for the last packet; a burst leaves at the rate of the bottleneck.
     """
     trip_s = 1e-3 * NETS["ref"].delay_ms
     packets = -(-int(size) // PAYLOAD)
     burst_s = packets * PACKET * 8.0 / (1e6 * mbit)
-    last_s = (packets - (1 << (rounds(size) - 1)) + 1) * PACKET * 8.0 / (1e6 * mbit)
-    reno = (rounds(size) - 0.5) * trip_s + last_s
-    return reno / (0.5 * trip_s + burst_s)
+    return _alone(size, mbit) / (0.5 * trip_s + burst_s)
 
 
 def _at_low_rate(runs: Runs, net: str, mbit: int) -> Floats:

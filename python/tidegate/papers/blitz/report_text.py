@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tidegate.papers.blitz.cases import CONTROLS, NETS, READ
+from tidegate.papers.blitz.cases import CLOCK, CONTROLS, NETS, READ, STEPS, key
 from tidegate.papers.blitz.measures import advantage, peak
 from tidegate.papers.report_text import named, number
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 TEXT_CASES = (
     "{bottleneck}/{control}/{step} middle/{30,90,150}/{control}/{step} "
+    "{clocked}/reno/{step} slow-16k/3/reno/{step} "
     "mixed/{pushout,drop-tail}/{0.1,0.5,0.9} {threshold}/reno/{step} {readings}/{control}/{step} "
     "{sooner}/{control}/{step} {announced}/wide/{step}"
 )
@@ -62,11 +63,34 @@ def gap_at(runs: Runs, net: str, mbit: int, kind: str) -> str:
     return number(float(np.mean(blitz) / np.mean(reno)))
 
 
+def rise(runs: Runs, place: int, kind: str = "") -> str:
+    """Return how many times as high TCP's maximum is in the faster network, by bottleneck."""
+    mbits = [NETS[net].bottlenecks()[place] for net in ("fast", "ref")]
+    fast, ref = (
+        peak(runs, net, mbit, "reno", kind)
+        for net, mbit in zip(("fast", "ref"), mbits, strict=True)
+    )
+    return number(float(np.mean(fast) / np.mean(ref)))
+
+
 def maxima(runs: Runs, net: str, mbit: int, kind: str = "") -> str:
     """Return the ratio of the maximum power of Blitz and of TCP, and log10 of both."""
     logs = [np.log10(np.mean(peak(runs, net, mbit, each, kind))) for each in CONTROLS]
     return f"**{gain(runs, net, mbit, kind)}** ({logs[0]:.2f}, {logs[1]:.2f})"
 
 
-TEMPLATE_NAMES = named(near_maxima, gain, maxima, fall, gap_at, MAXIMA=MAXIMA, NETS=NETS, READ=READ)
+TEMPLATE_NAMES = named(
+    near_maxima,
+    gain,
+    maxima,
+    fall,
+    gap_at,
+    key,
+    rise,
+    CLOCK=CLOCK,
+    MAXIMA=MAXIMA,
+    NETS=NETS,
+    READ=READ,
+    STEPS=STEPS,
+)
 """What the template of the report uses."""
