@@ -110,7 +110,7 @@ exec {python} -c 'import ctypes; ctypes.CDLL(None).reboot(0x4321fedc)'
 """What the kernel runs first; its last line switches it off (RB_POWER_OFF).
 
 Whatever happens at one instant waits for the processor at once, so more may wait than the usual
-thousand; and TCP may have 3.2 GB, which a hundred thousand connections of an overload come near.
+thousand; and TCP may have 3.2 GB, as an overload without control met the usual limit.
 """
 
 MEMORY = "12G"

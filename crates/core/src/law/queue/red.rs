@@ -36,8 +36,7 @@
 //!   paper does not, and only the analysis gives `1 .. 1/p_b`.
 //! - `m` is not rounded, and an arrival at an idle link is not a sample as well: ns-2 rounds down
 //!   and adds one.
-//! - with `ecn` a packet with ECT is marked at any average, as in Linux without `harddrop`; ns-2
-//!   drops it at twice `max_th`.
+//! - with `ecn` a packet with ECT is marked at any average; ns-2 drops it at twice `max_th`.
 //!
 //! Limits: with `ecn`, the queue fills if no sender responds to marks.
 
