@@ -8,6 +8,8 @@
 # answer_rto is the first timeout of the end that answers the SYN; by default that of the other end.
 # A receiver checks every `wake` seconds for a delayed ACK; 0: never. Only a short segment that is
 # not the last has its ACK delayed, and only small files send such segments.
+# reuse 1: a transfer takes the two agents of an earlier one of its pair whose sender has closed,
+# after `reset`, and so has its ports. New agents are made where none is free.
 
 array set opt {
     flows "" out "" trace "" until 10
@@ -15,7 +17,7 @@ array set opt {
     queue DropTail min_thresh 5 max_thresh 15 weight 0.002 max_p 0.1 gentle 0
     variant "" mss 536 window 20 iw 2 rto_init 3 rto_min 0.2 rto_max 60
     setbit 0 ecn 0 loss 0 ack_loss 0
-    drop "" drop_back "" seed 1 answer_rto "" wake 0.1
+    drop "" drop_back "" seed 1 answer_rto "" wake 0.1 reuse 0
 }
 source [file join [file dirname [info script]] common.tcl]
 
@@ -95,19 +97,15 @@ proc start_next {} {
     while {1} {
         foreach {at size pair} $next break
         incr flow
-        set src [new Agent/TCP/FullTcp$opt(variant)]
-        set dst [new Agent/TCP/FullTcp$opt(variant)]
-        $ns attach-agent $source($pair) $src
-        $ns attach-agent $sink($pair) $dst
+        foreach {src dst} [agents $pair] break
         $src set fid_ $flow
         $dst set fid_ $flow
-        $ns connect $src $dst
         if {$opt(answer_rto) ne ""} {
             $dst set rtxcur_init_ $opt(answer_rto)
             $dst reset
         }
         $dst listen
-        $src proc done {} "finished $flow $at $size"
+        $src proc done {} "finished $flow $at $size; free $flow $pair $src $dst"
         $dst proc done {} {}
         if {$size < 0} {
             $src sendmsg -1 {}
@@ -120,6 +118,32 @@ proc start_next {} {
         set wait [expr {[lindex $next 0] - [$ns now]}]
         if {$wait > 0} { $ns at [lindex $next 0] start_next; return }
     }
+}
+
+# Returns two connected agents of a pair of hosts.
+proc agents {pair} {
+    global ns opt source sink unused
+    if {[info exists unused($pair)] && [llength $unused($pair)] > 0} {
+        foreach {src dst} $unused($pair) break
+        set unused($pair) [lrange $unused($pair) 2 end]
+        $src reset
+        $dst reset
+        return [list $src $dst]
+    }
+    set src [new Agent/TCP/FullTcp$opt(variant)]
+    set dst [new Agent/TCP/FullTcp$opt(variant)]
+    $ns attach-agent $source($pair) $src
+    $ns attach-agent $sink($pair) $dst
+    $ns connect $src $dst
+    return [list $src $dst]
+}
+
+# Keeps the agents of a transfer that is over for a later one. An agent may say twice that it is done.
+proc free {flow pair src dst} {
+    global opt unused freed
+    if {!$opt(reuse) || [info exists freed($flow)]} return
+    set freed($flow) 1
+    lappend unused($pair) $src $dst
 }
 
 proc finished {flow at size} {

@@ -1,11 +1,12 @@
 """Sessions at the rates of Table I of the paper on session control, in ns-2 as it was in 2001.
 
     python -m tools.validate.ns2_of_2001 [--source DIR] [--rate N]... [--seconds N] [--seeds N]
+                                         [--reuse]
 
 The paper came out in 2002, with results of an ns-2 that it does not name. This builds ns-2.1b8a,
 of 2001, and prints what its FullTcp does with the same sessions as ns-2.35 and tidegate's profile
 `ns2-2001`: how many complete, and in how long. `--source` is a folder with ns-2.1b8a, for a machine
-that cannot fetch it.
+that cannot fetch it. With `--reuse` a session of ns-2 takes the agents of one that is over.
 
 The source that is fetched holds a model of Bluetooth beside ns-2. Its authors left the files of
 ns-2 that they changed as `*.orig`: these are put back, and nothing of the model is compiled.
@@ -139,7 +140,7 @@ def makefile(folder: Path) -> str:
     return "\n".join(lines) + "\n"
 
 
-def sessions_of(rate: int, seconds: int) -> Case:
+def sessions_of(rate: int, seconds: int, *, reuse: bool = False) -> Case:
     """Return sessions at a rate of Table I, in the paper's network, of which none is refused."""
     tcp = Tcp(window=UNLIMITED, profile="ns2-2001")
     about = f"{rate} sessions/s of 10 kB (Pareto 1.5), nothing refused, {seconds} s"
@@ -152,13 +153,13 @@ def sessions_of(rate: int, seconds: int) -> Case:
         seconds=seconds,
         seeds=1,
     )
-    made.settings.update(DEFAULTS)
+    made.settings.update(DEFAULTS, reuse=str(int(reuse)))
     return made
 
 
-def compared(then: str, rate: int, seconds: int, seed: int) -> tuple[Measures, ...]:
+def compared(then: str, rate: int, seconds: int, seed: int, *, reuse: bool) -> tuple[Measures, ...]:
     """Return what is measured of one list of sessions in ns-2.1b8a, ns-2.35 and tidegate."""
-    each = sessions_of(rate, seconds)
+    each = sessions_of(rate, seconds, reuse=reuse)
     mine, flows = of_tidegate(each, seed)
     return of_ns2(each, seed, flows, then), of_ns2(each, seed, flows), mine
 
@@ -170,6 +171,7 @@ def main() -> int:
     parser.add_argument("--rate", type=int, action="append", help="sessions a second; repeatable")
     parser.add_argument("--seconds", type=int, default=250, help="simulated time; default 250")
     parser.add_argument("--seeds", type=int, default=3, help="seeds; default 3")
+    parser.add_argument("--reuse", action="store_true", help="use the agents of ns-2 again")
     given = parser.parse_args()
     try:
         then = program(given.source)
@@ -182,7 +184,10 @@ def main() -> int:
     rates, seeds = given.rate or RATES, range(1, given.seeds + 1)
     with ProcessPoolExecutor() as pool:
         waiting = {
-            rate: [pool.submit(compared, then, rate, given.seconds, seed) for seed in seeds]
+            rate: [
+                pool.submit(compared, then, rate, given.seconds, seed, reuse=given.reuse)
+                for seed in seeds
+            ]
             for rate in rates
         }
         for rate, jobs in waiting.items():

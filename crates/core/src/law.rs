@@ -40,11 +40,13 @@ pub enum Reason {
     Filtered,
     /// The policer had no tokens for it.
     Policed,
+    /// It was older on arrival than the lifetime of packets at this port.
+    Expired,
 }
 
 impl Reason {
     /// Every reason, in the order of its counter.
-    pub const ALL: [Reason; 9] = [
+    pub const ALL: [Reason; 10] = [
         Reason::QueueFull,
         Reason::Early,
         Reason::SessionRefused,
@@ -54,6 +56,7 @@ impl Reason {
         Reason::Connection,
         Reason::Filtered,
         Reason::Policed,
+        Reason::Expired,
     ];
     /// How many reasons there are.
     pub const COUNT: usize = Self::ALL.len();
@@ -70,6 +73,7 @@ impl Reason {
             Reason::Connection => "connection",
             Reason::Filtered => "filtered",
             Reason::Policed => "policed",
+            Reason::Expired => "expired",
         }
     }
 }

@@ -63,6 +63,10 @@ impl Way {
                 "leave them out, or put `tidegated gate` on an interface behind the link",
             ));
         }
+        if spec.impairments.lifetime.is_some() {
+            let what = "a `lifetime` asks when a packet was sent, and real ones do not say so";
+            return Err(Failure::usage(&spec.name, what).remedy("leave it out"));
+        }
         let own = &mut OwnLaws::default();
         let mut supplied = Supplied { own, names: &|_| Box::new(|_| None), media };
         let built = spec.build(number as u32, seed, &mut supplied);
@@ -225,6 +229,7 @@ mod tests {
         for (port, remedy) in [
             ("gate = { law = \"tide\", ends_of = \"peer\" }", "tidegated gate"),
             ("filter = { law = \"lgc\" }", "leave the filter out"),
+            ("lifetime = \"10s\"", "leave it out"),
         ] {
             let text = format!("{SLOW}[port.bottleneck]\n{port}\n");
             let source = Source { name: "slow.toml", text: &text };

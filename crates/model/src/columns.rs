@@ -280,6 +280,7 @@ table! {
     drops_connection: u64 "packets" "connection packets (SYN, SYN+ACK) that `dqm` dropped because of the waiting data";
     drops_filtered: u64 "packets" "taken out by a filter against their origin; only where a port of the scenario has a filter";
     drops_policed: u64 "packets" "dropped by a policer; only where a port of the scenario has one";
+    drops_expired: u64 "packets" "dropped because they were older than the port's `lifetime`; only where a port of the scenario has one";
     damaged_packets: u64 "packets" "damaged on the link, after their transmission: their receivers refuse them; only where a port of the scenario has `corrupt`";
     copied_packets: u64 "packets" "delivered twice by the link; only where a port of the scenario has `duplicate`";
     marked: u64 "packets" "marked as having met congestion, instead of dropped";

@@ -119,6 +119,7 @@ keys! {
     reorder: Option<Reorder> = none "Packets that the link holds back, so that others overtake them; default none";
     corrupt: f64 = 0 quiet [0 to 1] "Share of the packets that the link damages, each independently of the others: they go on, and their receivers refuse them";
     duplicate: f64 = 0 quiet [0 to 1] "Share of the packets that the link delivers twice, each independently of the others: the copy follows at once";
+    lifetime: Option<Time> = none [above "0s" to "1h"] "Packets with payload that were sent longer ago than this when they arrive are dropped; default: none are";
     police: Option<impairments::PoliceDoc> = none "A policer before the queue: what comes faster is dropped; default none";
     batch: Option<impairments::BatchDoc> = none "The link delivers what it has sent in batches, as Wi-Fi and cable do; default: each packet by itself";
     medium: Option<Shared> = none "A medium that the link shares with that of another port, as with the other direction of Wi-Fi; default: it has its own";

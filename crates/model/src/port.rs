@@ -145,12 +145,14 @@ impl scenario::Port {
     ) -> Result<Option<Stages>, NoSuchLaw> {
         let plain = self.queue == QueueLaw::default() && self.stamp.is_none();
         let policing = self.impairments.police;
-        let plain = plain && policing.is_none() && self.record == 0;
+        let lifetime = self.impairments.lifetime;
+        let plain = plain && policing.is_none() && lifetime.is_none() && self.record == 0;
         if plain && self.gate.is_none() && self.filter.is_none() {
             return Ok(None);
         }
         let no_such = |law: &str| NoSuchLaw(law.to_owned());
         let mut stages = Stages::new();
+        stages.lifetime = lifetime;
         stages.police = policing.map(|one| Policer::new(one.rate, one.burst));
         stages.filter = match &self.filter {
             Some(FilterLaw::Custom(own)) => {

@@ -9,7 +9,7 @@ use tidegate_core::units::Time;
 use tidegate_model::columns::{ArrivalRow, Category, Column};
 use tidegate_model::scenario::Scenario;
 
-use crate::names::{names, polices};
+use crate::names::{drops, names};
 
 /// The records, for the ports that ask for them.
 #[derive(Default)]
@@ -75,11 +75,10 @@ impl Records {
 
     /// The `arrivals` table.
     pub(crate) fn columns(self, scenario: &Scenario) -> Vec<Column> {
-        // the last reason is named only where there is a policer
-        let polices = polices(scenario);
-        let named = move |reason: &&Reason| polices || **reason != Reason::Policed;
-        let reasons = Reason::ALL.iter().filter(named).map(|reason| reason.name());
-        let fates = || ["queued"].into_iter().chain(reasons.clone());
+        // a row has the place of its reason: those before the last possible one are named too
+        let last = Reason::ALL.iter().rposition(|&reason| drops(scenario, reason));
+        let reasons = Reason::ALL.into_iter().take(last.map_or(0, |last| last + 1));
+        let fates = || ["queued"].into_iter().chain(reasons.clone().map(Reason::name));
         ArrivalRow::columns(self.rows, |column| match column {
             "fate" => fates().map(str::to_owned).collect(),
             _ => names(scenario, column),

@@ -1,5 +1,6 @@
 //! What the columns of categories stand for.
 
+use tidegate_core::law::Reason;
 use tidegate_model::scenario::Scenario;
 
 /// The names that the indices in a column of categories refer to.
@@ -12,7 +13,12 @@ pub(crate) fn names(scenario: &Scenario, column: &str) -> Vec<String> {
     }
 }
 
-/// Whether a port of the scenario has a policer.
-pub(crate) fn polices(scenario: &Scenario) -> bool {
-    scenario.network.ports.iter().any(|port| port.impairments.police.is_some())
+/// Whether a port of the scenario can drop a packet for this reason. Reasons that need a key of
+/// their own are named only where a port has it.
+pub(crate) fn drops(scenario: &Scenario, reason: Reason) -> bool {
+    scenario.network.ports.iter().any(|port| match reason {
+        Reason::Policed => port.impairments.police.is_some(),
+        Reason::Expired => port.impairments.lifetime.is_some(),
+        _ => true,
+    })
 }

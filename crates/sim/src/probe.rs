@@ -7,7 +7,7 @@ use tidegate_model::columns::{Category, Column, EventRow, FlowRow, FlowWindowRow
 use tidegate_model::law::filter::FilterLaw;
 use tidegate_model::scenario::Scenario;
 
-use crate::names::{names, polices};
+use crate::names::{drops, names};
 use crate::rows::{Row, UNLIMITED};
 use crate::services::Decided;
 
@@ -179,6 +179,7 @@ fn port_row(number: u32, port: &Port, before: &Snapshot, after: &Snapshot) -> Po
         drops_connection: drops(Reason::Connection),
         drops_filtered: drops(Reason::Filtered),
         drops_policed: drops(Reason::Policed),
+        drops_expired: drops(Reason::Expired),
         damaged_packets: new.damaged - old.damaged,
         copied_packets: new.copied - old.copied,
         marked: new.marked - old.marked,
@@ -198,8 +199,10 @@ fn port_columns(rows: Table<PortRow>, scenario: &Scenario) -> Vec<Column> {
     if !scenario.network.ports.iter().any(|port| port.impairments.traced) {
         columns.retain(|column| column.name != "possible_bytes");
     }
-    if !polices(scenario) {
-        columns.retain(|column| column.name != "drops_policed");
+    for (reason, name) in [(Reason::Policed, "drops_policed"), (Reason::Expired, "drops_expired")] {
+        if !drops(scenario, reason) {
+            columns.retain(|column| column.name != name);
+        }
     }
     let ports = &scenario.network.ports;
     if ports.iter().all(|port| port.impairments.corrupt == 0.0) {

@@ -42,6 +42,16 @@ fn each_arrival_says_what_it_found_and_what_became_of_it() {
     assert_eq!(words(&arrivals, "fate"), ["queued", "queued", "queue_full", "queue_full"]);
 }
 
+// By hand: a packet is 1 ms old when it comes, and the policer's bucket holds three of 500 B.
+#[test]
+fn a_fate_has_the_name_of_its_reason() {
+    let old = [("port.last.lifetime", "500us")];
+    assert_eq!(words(&run(&load(BURST, &old), 1).arrivals, "fate"), ["expired"; 4]);
+    let fast = [("port.last.police", "{ rate = \"1kbit\", burst = \"1500B\" }")];
+    let fates = ["queued", "queued", "queue_full", "policed"];
+    assert_eq!(words(&run(&load(BURST, &fast), 1).arrivals, "fate"), fates);
+}
+
 // Looking changes nothing, and the number of rows is limited.
 #[test]
 fn a_record_is_limited_and_changes_nothing() {

@@ -531,8 +531,10 @@ impl<C: Default> Port<C> {
     fn view<'a>(&self, waiting: &'a Waiting, now: Time) -> View<'a> {
         let drops = |reason| self.tally.drops[reason as usize];
         // drops before the queue, and after it
-        let before =
-            drops(Reason::SessionRefused) + drops(Reason::Filtered) + drops(Reason::Policed);
+        let before = drops(Reason::SessionRefused)
+            + drops(Reason::Filtered)
+            + drops(Reason::Policed)
+            + drops(Reason::Expired);
         let elsewhere = before + drops(Reason::LinkLoss);
         let queue = waiting.all();
         View {

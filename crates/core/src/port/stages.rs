@@ -4,7 +4,7 @@ use crate::law::greedy::Filter;
 use crate::law::queue::{Discipline, Queue};
 use crate::law::session::{Admit, Counts};
 use crate::law::{Decision, Draw, Fault, Moment, PerPacket, Reason, Verdict, View};
-use crate::packet::Packet;
+use crate::packet::{Flags, Packet};
 use crate::units::Time;
 
 use super::police::Policer;
@@ -39,6 +39,8 @@ pub enum Ticked {
 /// The control of one port.
 #[derive(Default)]
 pub struct Stages {
+    /// The age from which packets with payload are dropped on arrival.
+    pub lifetime: Option<Time>,
     /// Policer of all arrivals.
     pub police: Option<Policer>,
     /// Filters against greedy origins.
@@ -65,8 +67,10 @@ impl Stages {
 
     /// Whether there is more than a queue. A port with a queue alone asks no other stage.
     pub(super) fn has_others(&self) -> bool {
-        let Stages { police, filter, gate, queue: _, stamp, custom, log, clock: _ } = self;
-        police.is_some()
+        let Stages { lifetime, police, filter, gate, queue: _, stamp, custom, log, clock: _ } =
+            self;
+        lifetime.is_some()
+            || police.is_some()
             || filter.is_some()
             || gate.is_some()
             || stamp.is_some()
@@ -74,7 +78,7 @@ impl Stages {
             || log.is_some()
     }
 
-    /// Asks the policer, the filter, the gate and the user's own datapath; also returns whether the
+    /// Asks for the age of the packet, then the policer, the filter, the gate and the user's own datapath; also returns whether the
     /// packet opens a session.
     pub(super) fn arrive(
         &mut self,
@@ -84,6 +88,13 @@ impl Stages {
         origin: Origin,
     ) -> (Verdict, bool) {
         let mut admitted = false;
+        // an acknowledgement does not say when it was sent itself
+        if let Some(lifetime) = self.lifetime
+            && packet.flags.has(Flags::DATA)
+            && now - packet.sent > lifetime
+        {
+            return (Verdict::Drop(Reason::Expired), false);
+        }
         if let Some(police) = &mut self.police
             && !police.passes(packet.size, now)
         {

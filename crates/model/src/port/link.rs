@@ -21,9 +21,14 @@ pub(super) fn link(
     port: &str,
     media: &mut Media,
 ) -> Option<Link> {
-    // a policer is before the queue, and what befalls packets is drawn behind the link
-    let elsewhere =
-        Impairments { police: None, corrupt: 0.0, duplicate: 0.0, ..impairments.clone() };
+    // age and policer are before the queue, and what befalls packets is drawn behind the link
+    let elsewhere = Impairments {
+        lifetime: None,
+        police: None,
+        corrupt: 0.0,
+        duplicate: 0.0,
+        ..impairments.clone()
+    };
     if elsewhere == Impairments::default() {
         return None;
     }

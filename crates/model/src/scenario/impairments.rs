@@ -29,6 +29,8 @@ pub struct Impairments {
     pub duplicate: f64,
     /// When it delivers, if it gathers packets first.
     pub batching: Option<Batching>,
+    /// How old packets with payload may be when they arrive.
+    pub lifetime: Option<Time>,
     /// What the policer before its port lets pass.
     pub police: Option<Policing>,
     /// When it sends, in place of its rate.

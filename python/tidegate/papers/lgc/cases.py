@@ -42,6 +42,8 @@ TREE = ("mobile", "static", "none")
 AGAINST = ("drop-tail", "lgc", "fq-codel")
 LATER_S = (2, 4, 6)
 """How long after the others source 5 of experiment 2 begins, to see what its count hangs on."""
+LIVES_S = (10, 5, 2.5)
+"""Times to live: that of the paper (5.1), and two that are too short."""
 LATER = (
     '{ from = "s1", to = "S", arrivals = { at = ["150s"] }, size = "23000B", transport = { tcp = '
     '{ profile = "rfc", mss = "460B", initial_window = 1, delayed_ack = false, '
@@ -55,6 +57,11 @@ PACKET_BITS = 4000
 def begins_later(seconds: float) -> str:
     """Return the key of experiment 2 where source 5 begins so long after the others."""
     return f"2/source-5-later/{seconds}"
+
+
+def lives(experiment: str, seconds: float) -> str:
+    """Return the key of an experiment whose nodes drop what was sent longer ago than this."""
+    return f"life/{experiment}/{seconds:g}"
 
 
 def rate(experiment: str, service: int) -> str:
@@ -160,6 +167,12 @@ def _otherwise() -> list[Case]:
     return [*cases, replace(_crowd("red", 9).having(gentle), key="crowd/gentle/9")]
 
 
+def _lives(experiment: str, seconds: float) -> Case:
+    ports = [each for each in LINKS[experiment] if each in ("first", "second")]
+    settings = tuple((f"port.{each}.lifetime", f"{seconds}s") for each in (*ports, "last"))
+    return Case(lives(experiment, seconds), _file(experiment), (), settings)
+
+
 def _crowd(kind: str, others: int) -> Case:
     variants = () if kind == "red" else (kind,)
     settings = (("traffic.rest.arrivals.uniform", str(others)),)
@@ -176,6 +189,7 @@ def _all() -> list[Case]:
     again = tuple((f"port.{port}.filter.fhtime", "10s") for port in ("first", "second", "last"))
     cases.append(Case("2/fhtime-short", _file("2"), ("lasting",), again))
     cases += _too_long() + _otherwise()
+    cases += [_lives(each, seconds) for each in EXPERIMENTS for seconds in LIVES_S]
     cases += [_at_rate(each, service) for each in EXPERIMENTS for service in RATES]
     cases += [_at_delay(each, delay_ms) for each in EXPERIMENTS for delay_ms in DELAYS_MS]
     cases += [_moved(kind, lasting) for kind in FILTERS for lasting in (False, True)]
@@ -196,6 +210,7 @@ SETS: dict[str, Sequence[object]] = {
     "delay": DELAYS_MS,
     "experiment": EXPERIMENTS,
     "later": LATER_S,
+    "life": [f"{each:g}" for each in LIVES_S],
     "rate": RATES,
 }
 """Parts of the keys of cases, by the name that `claims.csv` has for them."""

@@ -180,6 +180,12 @@ def lost_full(record: SavedRun) -> float:
     return float(arrivals(record).filter(pl.col("fate") == "queue_full").height)
 
 
+def expired(record: SavedRun) -> float:
+    """Return packets that nodes dropped because their time to live was over."""
+    ports = [each for each in NODES if each in scenario(record)["port"]]
+    return float(sum(record.port(each)["drops"]["expired"] for each in ports))
+
+
 def spikes(record: SavedRun) -> float:
     """Return how much further the queue goes up than its average."""
     return longest_queue(record) - highest_average(record)

@@ -12,9 +12,11 @@ from tidegate.papers.lgc.cases import (
     FILTERS,
     GATED,
     LATER_S,
+    LIVES_S,
     RATES,
     TREE,
     begins_later,
+    lives,
     moved,
     rate,
 )
@@ -45,7 +47,7 @@ TEXT_CASES = (
     "rate/{experiment}/{rate} 2/{mobile,static,red-alone} 2/{mobile,static,red-alone}/lasting "
     "{experiment} 2/equal processes/{experiment} tree/{mobile,static,none} "
     "fair/{drop-tail,lgc,fq-codel} fair/{drop-tail,lgc,fq-codel}-moderate "
-    "2/source-5-later/{later} 3/later crowd/{red,gentle}/9 "
+    "2/source-5-later/{later} life/{experiment}/{life} 3/later crowd/{red,gentle}/9 "
     "gated/{none,gate,lgc,lgc-and-gate}"
 )
 
@@ -53,6 +55,13 @@ TEXT_CASES = (
 def runs_that_hold(runs: Runs, experiment: str, service: int) -> int:
     """Return in how many runs everything holds, at a service rate in packets/s."""
     return sum(holds(record, experiment) for record in runs.records(rate(experiment, service)))
+
+
+def expired(runs: Runs, experiment: str, seconds: float) -> str:
+    """Return packets that expired with a time to live, and in how many runs everything holds."""
+    records = runs.records(lives(experiment, seconds))
+    all_hold = sum(holds(record, experiment) for record in records)
+    return f"{runs.mean(lives(experiment, seconds), 'expired'):.3g}, {all_hold}/{len(records)}"
 
 
 def processes(runs: Runs, *, found: bool = False) -> str:
@@ -81,12 +90,14 @@ def longer_than_queue(runs: Runs) -> str:
 TEMPLATE_NAMES = named(
     moved,
     runs_that_hold,
+    expired,
     processes,
     first_hop_percent,
     begins_later,
     spread,
     longer_than_queue,
     LATER_S=LATER_S,
+    LIVES_S=LIVES_S,
     AGAINST=AGAINST,
     EXPERIMENTS=EXPERIMENTS,
     FILTERS=FILTERS,

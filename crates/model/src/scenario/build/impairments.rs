@@ -18,6 +18,7 @@ pub(super) fn apply(check: &mut Check<'_>, port: &mut Port, doc: &PortDoc) {
     port.impairments.jitter = jitter.and_then(|doc| jittered(check, &path("jitter"), doc, delay));
     port.impairments.reorder = doc.reorder;
     (port.impairments.corrupt, port.impairments.duplicate) = (doc.corrupt, doc.duplicate);
+    port.impairments.lifetime = doc.lifetime;
     let police = doc.police.as_ref();
     port.impairments.police =
         police.map(|doc| Policing { rate: doc.rate, burst: doc.burst.bytes() });
