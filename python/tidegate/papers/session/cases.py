@@ -146,7 +146,7 @@ def _beyond() -> list[Case]:
         Case("opaque/10", "static.toml", ("cp",), (("traffic.web.opaque_share", "0.1"),)),
         Case("opaque/0.15", "static.toml", ("cp",), (("traffic.web.opaque_share", "0.0015"),)),
     ]
-    return cases + _hosts() + _thresholds() + _beside() + _tried() + _said()
+    return cases + _taken_away() + _hosts() + _thresholds() + _beside() + _tried() + _said()
 
 
 HOSTS: dict[str, tuple[Setting, ...]] = {
@@ -160,6 +160,13 @@ HOSTS: dict[str, tuple[Setting, ...]] = {
     "15s": (("traffic.web.transport.tcp.initial_rto", "15s"),),
 }
 """Other schedules of SYN retries at the end hosts (the paper's further work)."""
+
+
+def _long_epochs() -> tuple[Setting, ...]:
+    """Return GSS+GA with epochs of 10 s, and all that it counts in an epoch five times as much."""
+    counted = {"step_size": 20, "threshold": 100, "alpha_min": 10, "probe": 5}
+    scaled = tuple((f"{GATE}.{name}", str(5 * value)) for name, value in counted.items())
+    return ((f"{GATE}.epoch", "10s"), *scaled)
 
 
 OTHER_TCP: tuple[Setting, ...] = tuple(
@@ -203,6 +210,45 @@ def _beside() -> list[Case]:
     cases = [also("other-tcp", key, *OTHER_TCP) for key in TABULATED]
     cases += [also("250s", key, SHORTER) for key in FALLS]
     return cases + [also("250s/other-tcp", key, SHORTER, *OTHER_TCP) for key in FALLS]
+
+
+SETTLING: dict[str, tuple[int, tuple[Setting, ...]]] = {
+    "skip": (5, ((f"{GATE}.skip", "4"),)),
+    "long": (5, _long_epochs()),
+    "both": (10, (*_long_epochs(), (f"{GATE}.skip", "2"))),
+}
+"""GSS+GA that looks longer at each allowance: by how much runs are longer, and the settings."""
+MILD = ("static/10k-100", "size/100/load1", "capacity/100/pulses")
+"""Loads of 100/s at which CP is behind no control in what a row compares."""
+
+
+def settling(name: str) -> str:
+    """Return the key of GSS+GA that looks longer at each allowance; "taken" does not."""
+    return GSS if name == "taken" else f"settling/{name}"
+
+
+def mild(load: str, control: str, what: str = "") -> str:
+    """Return the key of a mild load, as taken or with "1s" (retries) or "sooner" (CP's growth)."""
+    return f"mild/{load}/{control}/{what}" if what else f"{load}/{control}"
+
+
+def _taken_away() -> list[Case]:
+    """Return the cases that take one thing away, to see what a difference hangs on."""
+    cases = [
+        Case(
+            settling(name), "static.toml", ("gss-ga",), (*more, ("duration", f"{250 * times}s")), 3
+        )
+        for name, (times, more) in SETTLING.items()
+    ]
+    known = {case.key: case for case in _paper()}
+    sooner = ((f"{GATE}.increase_factor", "1.5"),)
+    for load in MILD:
+        changed = {("none", "1s"): HOSTS["1s"], ("cp", "1s"): HOSTS["1s"], ("cp", "sooner"): sooner}
+        cases += [
+            replace(known[mild(load, name)].having(*more), key=mild(load, name, what), seeds=3)
+            for (name, what), more in changed.items()
+        ]
+    return cases
 
 
 _TCP = "traffic.web.transport.tcp"
@@ -324,6 +370,8 @@ SETS: dict[str, Sequence[object]] = {
     "said": tuple(f"{name}/{each}" for name in ("delays", "mimd", "calls") for each in CONTROLS),
     "scheme": tuple(SCHEMES),
     "falls": FALLS,
+    "settling": tuple(SETTLING),
+    "mild": MILD,
     "tabulated": TABULATED,
     "tried": tuple(
         tried(place, rate) for place, _ in enumerate(TRIED_SETTINGS) for rate in TRIED_AT
