@@ -254,6 +254,8 @@ def _taken_away() -> list[Case]:
 _TCP = "traffic.web.transport.tcp"
 TRIED_AT = (250, 150, 100)
 """Admit rates at which other settings were looked at for the paper's completions."""
+_DOWNLOADS = (("traffic.web.direction", "download"), (f"{GATE}.admit", "syn-ack"))
+"""Sessions whose data answers: the gate counts their SYN+ACKs."""
 TRIED_SETTINGS: dict[str, tuple[Setting, ...]] = {
     **{f"epoch of the gate {each} s": ((f"{GATE}.epoch", f"{each}s"),) for each in (0.5, 2, 6, 10)},
     "a SYN charged when it has passed": ((f"{GATE}.charge", "passed"),),
@@ -267,6 +269,11 @@ TRIED_SETTINGS: dict[str, tuple[Setting, ...]] = {
     "back-off by Karn's rule": ((f"{_TCP}.timer_rule", "rfc"),),
     "losses as ns-2's one-way agents": ((f"{_TCP}.loss_rule", "one-way"),),
     "other hosts (as above)": OTHER_TCP,
+    "downloads, gated by their SYN+ACKs": _DOWNLOADS,
+    "the same, each after a request of 400 B": (
+        *_DOWNLOADS,
+        ("traffic.web.pages", "{ objects = 1, connections = 1 }"),
+    ),
 }
 """One change each, by what it is; search.md has more."""
 
