@@ -165,7 +165,7 @@ def _page(done: PaperResult, template: str, text: Text, *, beyond: bool) -> str:
             marks=LEGEND,
             home=f"../../../python/tidegate/papers/{study.key}",
             deviations=study.deviations().deviations,
-            eras=(runs.folder.target / ERAS).exists(),
+            eras=any(each.eras for each in study.choices),
             cost=runs.cost,
             made_by=made_by(runs),
             head=heading,

@@ -146,7 +146,7 @@ def _beyond() -> list[Case]:
         Case("opaque/10", "static.toml", ("cp",), (("traffic.web.opaque_share", "0.1"),)),
         Case("opaque/0.15", "static.toml", ("cp",), (("traffic.web.opaque_share", "0.0015"),)),
     ]
-    return cases + _hosts() + _thresholds() + _beside() + _tried() + _said()
+    return cases + _taken_away() + _hosts() + _thresholds() + _beside() + _tried() + _said()
 
 
 HOSTS: dict[str, tuple[Setting, ...]] = {
@@ -160,6 +160,13 @@ HOSTS: dict[str, tuple[Setting, ...]] = {
     "15s": (("traffic.web.transport.tcp.initial_rto", "15s"),),
 }
 """Other schedules of SYN retries at the end hosts (the paper's further work)."""
+
+
+def _long_epochs() -> tuple[Setting, ...]:
+    """Return GSS+GA with epochs of 10 s, and all that it counts in an epoch five times as much."""
+    counted = {"step_size": 20, "threshold": 100, "alpha_min": 10, "probe": 5}
+    scaled = tuple((f"{GATE}.{name}", str(5 * value)) for name, value in counted.items())
+    return ((f"{GATE}.epoch", "10s"), *scaled)
 
 
 OTHER_TCP: tuple[Setting, ...] = tuple(
@@ -205,9 +212,50 @@ def _beside() -> list[Case]:
     return cases + [also("250s/other-tcp", key, SHORTER, *OTHER_TCP) for key in FALLS]
 
 
+SETTLING: dict[str, tuple[int, tuple[Setting, ...]]] = {
+    "skip": (5, ((f"{GATE}.skip", "4"),)),
+    "long": (5, _long_epochs()),
+    "both": (10, (*_long_epochs(), (f"{GATE}.skip", "2"))),
+}
+"""GSS+GA that looks longer at each allowance: by how much runs are longer, and the settings."""
+MILD = ("static/10k-100", "size/100/load1", "capacity/100/pulses")
+"""Loads of 100/s at which CP is behind no control in what a row compares."""
+
+
+def settling(name: str) -> str:
+    """Return the key of GSS+GA that looks longer at each allowance; "taken" does not."""
+    return GSS if name == "taken" else f"settling/{name}"
+
+
+def mild(load: str, control: str, what: str = "") -> str:
+    """Return the key of a mild load, as taken or with "1s" (retries) or "sooner" (CP's growth)."""
+    return f"mild/{load}/{control}/{what}" if what else f"{load}/{control}"
+
+
+def _taken_away() -> list[Case]:
+    """Return the cases that take one thing away, to see what a difference hangs on."""
+    cases = [
+        Case(
+            settling(name), "static.toml", ("gss-ga",), (*more, ("duration", f"{250 * times}s")), 3
+        )
+        for name, (times, more) in SETTLING.items()
+    ]
+    known = {case.key: case for case in _paper()}
+    sooner = ((f"{GATE}.increase_factor", "1.5"),)
+    for load in MILD:
+        changed = {("none", "1s"): HOSTS["1s"], ("cp", "1s"): HOSTS["1s"], ("cp", "sooner"): sooner}
+        cases += [
+            replace(known[mild(load, name)].having(*more), key=mild(load, name, what), seeds=3)
+            for (name, what), more in changed.items()
+        ]
+    return cases
+
+
 _TCP = "traffic.web.transport.tcp"
 TRIED_AT = (250, 150, 100)
 """Admit rates at which other settings were looked at for the paper's completions."""
+_DOWNLOADS = (("traffic.web.direction", "download"), (f"{GATE}.admit", "syn-ack"))
+"""Sessions whose data answers: the gate counts their SYN+ACKs."""
 TRIED_SETTINGS: dict[str, tuple[Setting, ...]] = {
     **{f"epoch of the gate {each} s": ((f"{GATE}.epoch", f"{each}s"),) for each in (0.5, 2, 6, 10)},
     "a SYN charged when it has passed": ((f"{GATE}.charge", "passed"),),
@@ -221,6 +269,11 @@ TRIED_SETTINGS: dict[str, tuple[Setting, ...]] = {
     "back-off by Karn's rule": ((f"{_TCP}.timer_rule", "rfc"),),
     "losses as ns-2's one-way agents": ((f"{_TCP}.loss_rule", "one-way"),),
     "other hosts (as above)": OTHER_TCP,
+    "downloads, gated by their SYN+ACKs": _DOWNLOADS,
+    "the same, each after a request of 400 B": (
+        *_DOWNLOADS,
+        ("traffic.web.pages", "{ objects = 1, connections = 1 }"),
+    ),
 }
 """One change each, by what it is; search.md has more."""
 
@@ -324,6 +377,8 @@ SETS: dict[str, Sequence[object]] = {
     "said": tuple(f"{name}/{each}" for name in ("delays", "mimd", "calls") for each in CONTROLS),
     "scheme": tuple(SCHEMES),
     "falls": FALLS,
+    "settling": tuple(SETTLING),
+    "mild": MILD,
     "tabulated": TABULATED,
     "tried": tuple(
         tried(place, rate) for place, _ in enumerate(TRIED_SETTINGS) for rate in TRIED_AT

@@ -100,6 +100,29 @@ def searched_for(record: SavedRun) -> float:
     return float(events["time_s"][np.argmax(climbing)]) if np.any(climbing) else float("nan")
 
 
+def handed_over(record: SavedRun) -> float:
+    """Return the allowance at which the search hands over to the ascent, sessions/s."""
+    events = record.events()
+    climbing = np.array(events["phase"]) == "ascent"
+    epoch_s = events["time_s"][1] - events["time_s"][0]
+    return float(events["set"][np.argmax(climbing)] / epoch_s) if np.any(climbing) else np.nan
+
+
+def _late(record: SavedRun, column: str) -> float:
+    rates, end = record.rates(), record.summary["duration_s"]
+    return float(np.mean(rates[column][within(rates["time_s"], 0.6 * end, end)]))
+
+
+def late_admissions(record: SavedRun) -> float:
+    """Return the admissions a second over the last two fifths of a run."""
+    return _late(record, "admitted")
+
+
+def late_completions(record: SavedRun) -> float:
+    """Return the completions a second over the same time."""
+    return _late(record, "completed")
+
+
 @of_values
 def swing(record: SavedRun, start: float, end: float) -> float:
     """Return standard deviation of the allowance over its mean."""

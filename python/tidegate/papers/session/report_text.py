@@ -11,6 +11,7 @@ from tidegate.papers.session.cases import (
     ARRIVALS,
     FALLS,
     LOADS,
+    MILD,
     NAMES,
     NC,
     OPTIMA,
@@ -19,6 +20,8 @@ from tidegate.papers.session.cases import (
     TRIED_AT,
     TRIED_SETTINGS,
     TUNED,
+    mild,
+    settling,
     threshold,
     tried,
 )
@@ -33,6 +36,8 @@ if TYPE_CHECKING:
 
 TEXT_CASES = (
     "{tabulated} {tried} other-tcp/{tabulated} 250s/{falls} 250s/other-tcp/{falls} "
+    "static/10k-1000/gssga settling/{settling} {mild}/{none,cp} mild/{mild}/{none,cp}/1s "
+    "mild/{mild}/cp/sooner "
     "paths/{arrivals}/{all,fin5,fin15} paths/1000/syn15 opaque/0.15 {said}"
 )
 _SCHEMES = ("none", "GSS+GA", "CP")
@@ -45,6 +50,11 @@ def each_class(runs: Runs, case: str, names: str, measure: str) -> str:
         for name in names.split()
     )
     return " / ".join(number(float(each)) for each in found)
+
+
+def by_seed(runs: Runs, case: str, measure: str) -> str:
+    """Return a measure of each run of a case."""
+    return ", ".join(f"{each:.0f}" for each in runs.evaluated(case, measure))
 
 
 def rate(runs: Runs, case: str) -> str:
@@ -265,6 +275,9 @@ TABLES = (
 TEMPLATE_NAMES = named(
     rate,
     pair,
+    by_seed,
+    mild,
+    settling,
     each_class,
     optimum,
     tuned,
@@ -276,6 +289,7 @@ TEMPLATE_NAMES = named(
     is_uncontrolled,
     is_cp,
     is_gss,
+    MILD=MILD,
     TABLES=TABLES,
     TUNED=TUNED,
 )
