@@ -146,6 +146,23 @@ def test_a_quick_paper_writes_its_report(tmp_path, monkeypatch):
     assert all(f"pictures/{name}" in text for name in shown)
 
 
+def test_a_claim_is_judged_beside_a_setting_of_the_users_own(tmp_path, monkeypatch):
+    """No packet is 10 s old, and 36 that wait at 40/s are older than half a second."""
+    monkeypatch.chdir(tmp_path)
+    words = ["paper", "lgc", "--only", "text.ttl", "--seeds", "1", "--out", "out"]
+    own = ["--set", "port.last.lifetime=500ms"]
+    done = CliRunner().invoke(app, [*words, *own])
+    assert done.exit_code == 0, done.output
+    [row] = [line.split() for line in done.stdout.splitlines() if line.startswith("text.ttl")]
+    assert row[2:4] == ["0", "met"]
+    assert row[-2:] == ["not", "met"]
+    assert "1 of 1 turned" in done.stdout
+    assert not (tmp_path / "out" / "REPORT.md").exists()
+    changed = json.loads(CliRunner().invoke(app, [*words, *own, "--json"]).stdout)
+    assert changed["settings"]["set"] == {"port.last.lifetime": "500ms"}
+    assert [each["verdict"] for each in changed["claims"]] == ["not met"]
+
+
 @pytest.mark.parametrize(
     "option",
     [
@@ -155,6 +172,7 @@ def test_a_quick_paper_writes_its_report(tmp_path, monkeypatch):
         ("--sensitivity",),
         ("--search",),
         ("--again",),
+        ("--set", "duration=9s"),
         ("--seeds", "3"),
         ("--report", "here"),
         ("--out", "there"),
@@ -178,6 +196,8 @@ def test_an_option_without_a_paper_is_refused(option, tmp_path, monkeypatch):
         (("--search", "--only", "table1"), "--only has no effect with --search"),
         (("--explain", "table1", "--search"), "--explain and --search cannot be combined"),
         (("--again", "--quick"), "--quick has no effect with --again"),
+        (("--again", "--set", "duration=9s"), "--again and --set cannot be combined"),
+        (("--set", "duration"), "Could not understand --set duration"),
     ],
 )
 def test_options_that_would_not_be_heard_are_refused(options, says, tmp_path, monkeypatch):

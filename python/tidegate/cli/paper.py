@@ -11,6 +11,7 @@ from tidegate.cli.console import Json, Workers, flag, place, print_json, say, st
 from tidegate.cli.keeping import performing
 from tidegate.cli.options import Dask, Mix
 from tidegate.errors import UsageError
+from tidegate.scenario.document import setting
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,6 +57,15 @@ Search = Annotated[
         "--search",
     ),
 ]
+Set = Annotated[
+    list[str] | None,
+    text(
+        "KEY=VALUE",
+        "Judge claims with this setting in every scenario, beside as taken; may be repeated."
+        " Writes no report.",
+        "--set",
+    ),
+]
 Seeds = Annotated[
     int | None, typer.Option(min=1, help="Number of seeds; default the paper's, at least 5.")
 ]
@@ -88,6 +98,7 @@ def paper(
     sensitivity: Sensitivity = False,
     again: Again = False,
     search: Search = False,
+    settings: Set = None,
     seeds: Seeds = None,
     workers: Workers = None,
     dask: Dask = None,
@@ -108,7 +119,7 @@ def paper(
     from tidegate.papers.request import Request
 
     ways = {"--explain": explain is not None, "--sensitivity": sensitivity, "--again": again}
-    ways["--search"] = search
+    ways |= {"--search": search, "--set": settings is not None}
     more = {"--quick": quick, "--only": only, "--seeds": seeds, "--testbed": testbed}
     more["--json"] = as_json
     if key is None:
@@ -118,7 +129,8 @@ def paper(
         return
     _refuse_together(ways, more)
     study = _loaded(key, search=search, testbed=testbed is not None)
-    asked = Request((explain,) if explain else tuple(only or ()), quick, seeds, testbed)
+    own = tuple(setting(each) for each in settings or ())
+    asked = Request((explain,) if explain else tuple(only or ()), quick, seeds, testbed, 1, own)
     asked.claims(study)  # a name that fits nothing is refused before a folder is made
     target = out or Path("out") / f"paper-{key}"
     with performing(target, study, mix=mix, workers=workers, dask=dask) as folder:
@@ -128,6 +140,8 @@ def paper(
         elif sensitivity:
             perform.sensitivity(study, folder, asked)
             _copy([report_of.SENSITIVITY], folder, report, asked, study)
+        elif own:
+            _tried(perform.tried(study, folder, asked), as_json)
         elif again:
             _end(perform.again(study, folder, asked), folder, report, as_json)
         elif search:
@@ -145,6 +159,7 @@ _NO_EFFECT = {
     "--sensitivity": ("--quick", "--testbed", "--json"),
     "--again": ("--quick", "--json"),
     "--search": ("--quick", "--only", "--testbed", "--json"),
+    "--set": ("--testbed",),
 }
 """Options without effect in a mode."""
 
@@ -183,6 +198,18 @@ def _refuse_together(ways: Mapping[str, object], more: Mapping[str, object]) -> 
         for name in _NO_EFFECT[way]:
             if more[name] not in (None, False):
                 raise UsageError(f"{name} has no effect with {way}.", f"Leave {name} out.")
+
+
+def _tried(both: tuple[PaperResult, PaperResult], as_json: bool) -> None:
+    """Print claims as taken beside the same with settings of the user's own."""
+    from tidegate.papers.tables import of_tried
+
+    usual, other = both
+    if as_json:
+        print_json(other.document())
+    else:
+        stdout().print(of_tried(usual, other))
+    say(f"{other.ran or 'none'} of the runs new; {other.wall_s:.0f} s.")
 
 
 def _end(done: PaperResult, folder: CaseFolder, report: Path | None, as_json: bool) -> None:

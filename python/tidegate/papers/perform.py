@@ -34,7 +34,8 @@ def _judged(
     study: PaperStudy, folder: CaseFolder, asked: Request, names: Sequence[str]
 ) -> PaperResult:
     start = time.perf_counter()
-    runs = Runs(study, folder, asked.seeds_of(study), first_seed=asked.first_seed)
+    changed = (lambda _: asked.settings) if asked.settings else None
+    runs = Runs(study, folder, asked.seeds_of(study), changed, first_seed=asked.first_seed)
     runs.testbed = asked.testbed
     ran = runs.fill(names)
     departures = study.deviations()
@@ -56,6 +57,13 @@ def regenerate(study: PaperStudy, folder: CaseFolder, asked: Request) -> PaperRe
     if (folder.target / report.SENSITIVITY).exists():
         done.files.append(report.SENSITIVITY)
     return done
+
+
+def tried(study: PaperStudy, folder: CaseFolder, asked: Request) -> tuple[PaperResult, PaperResult]:
+    """Judge claims as taken, and with settings of the user's own; only runs are written."""
+    usual, other = (judged(study, folder, each) for each in (replace(asked, settings=()), asked))
+    other.wall_s, other.ran = usual.wall_s + other.wall_s, usual.ran + other.ran
+    return usual, other
 
 
 def again(study: PaperStudy, folder: CaseFolder, asked: Request) -> PaperResult:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tidegate.papers.claims import Claim
     from tidegate.papers.runs import Runs
     from tidegate.papers.study import PaperPicture, PaperStudy
+    from tidegate.scenario.document import Setting
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,8 @@ class Request:
     testbed: Path | None = None
     """Results of real processes for comparison; default those of the package."""
     first_seed: int = 1
+    settings: tuple[Setting, ...] = ()
+    """Settings of the user's own, which every case gets."""
 
     def seeds_of(self, study: PaperStudy) -> int:
         """Return the number of seeds."""
@@ -81,6 +84,7 @@ class PaperResult:
                 "seeds": self.runs.seeds,
                 "quick": self.request.quick,
                 "only": list(self.request.only),
+                "set": dict(self.request.settings),
                 "taken": {each.key: each.taken for each in self.study.deviations().deviations},
             },
             "claims": [_line(self.study, outcome) for outcome in self.outcomes],

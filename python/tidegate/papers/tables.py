@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from tidegate.papers.request import PaperResult
+    from tidegate.papers.verdicts import ClaimResult
 
 STYLES = {MET: "green", NOT_MET: "red", "better": "green", "worse": "red", "like": "default"}
 
@@ -49,6 +50,22 @@ def of_outcomes(done: PaperResult) -> RenderableType:
     widths = {"claim": None, "paper": None, "measured": min(figures, 28), "verdict": verdicts}
     found = ", ".join(f"{number} {verdict}" for verdict, number in counts(done.outcomes).items())
     return of_verdicts(widths, rows, found)
+
+
+def of_tried(usual: PaperResult, other: PaperResult) -> RenderableType:
+    """Return one line per claim: as taken, and with settings of the user's own."""
+    pairs = list(zip(usual.outcomes, other.outcomes, strict=True))
+    rows = [
+        (mine.claim.short, _cut(in_paper(mine)), *_found(mine), *_found(theirs))
+        for mine, theirs in pairs
+    ]
+    turned = sum(mine.verdict != theirs.verdict for mine, theirs in pairs)
+    heads = ("claim", "paper", "as taken", "then", "with --set", "verdict")
+    return of_verdicts(dict.fromkeys(heads), rows, f"{turned or 'none'} of {len(rows)} turned")
+
+
+def _found(each: ClaimResult) -> tuple[str, str]:
+    return measured(each), each.verdict
 
 
 def _cut(text: str) -> str:

@@ -218,7 +218,15 @@ SETS: dict[str, Sequence[object]] = {
 SCALE = Scale(
     seeds=10,
     quick=("example", "fig2", "shortcoming.qo", "exp1", "exp1b", "exp2", "exp3", "param"),
-    sensitive=("exp1.*", "exp1b.*", "exp2.*", "exp3.*", "text.incentive", "text.bounded"),
+    sensitive=(
+        "exp1.*",
+        "exp1b.*",
+        "exp2.*",
+        "exp3.*",
+        "text.incentive",
+        "text.bounded",
+        "text.ttl",
+    ),
     sensitive_seeds=5,
     keep=(
         "size_bytes",

@@ -20,7 +20,7 @@ from tidegate.papers.lgc.cases import (
     moved,
     rate,
 )
-from tidegate.papers.lgc.measures import hops, lag_s, queue_lag_s
+from tidegate.papers.lgc.measures import expired, hops, lag_s, queue_lag_s
 from tidegate.papers.lgc.outcomes import holds
 from tidegate.papers.lgc.processes import side_by_side
 from tidegate.papers.report_text import named, number
@@ -57,11 +57,12 @@ def runs_that_hold(runs: Runs, experiment: str, service: int) -> int:
     return sum(holds(record, experiment) for record in runs.records(rate(experiment, service)))
 
 
-def expired(runs: Runs, experiment: str, seconds: float) -> str:
+def with_life(runs: Runs, experiment: str, seconds: float) -> str:
     """Return packets that expired with a time to live, and in how many runs everything holds."""
     records = runs.records(lives(experiment, seconds))
     all_hold = sum(holds(record, experiment) for record in records)
-    return f"{runs.mean(lives(experiment, seconds), 'expired'):.3g}, {all_hold}/{len(records)}"
+    gone = number(runs.mean(lives(experiment, seconds), expired))
+    return f"{gone}, {all_hold}/{len(records)}"
 
 
 def processes(runs: Runs, *, found: bool = False) -> str:
@@ -90,7 +91,7 @@ def longer_than_queue(runs: Runs) -> str:
 TEMPLATE_NAMES = named(
     moved,
     runs_that_hold,
-    expired,
+    with_life,
     processes,
     first_hop_percent,
     begins_later,
