@@ -225,6 +225,7 @@ SCALE = Scale(
         "exp3.*",
         "text.incentive",
         "text.bounded",
+        "text.static_filter",
         "text.ttl",
     ),
     sensitive_seeds=5,
