@@ -241,3 +241,21 @@ fn a_change_of_the_loss_is_an_outage() {
     // 3000 of 10,000; four standard deviations are 183
     assert!((later - 3000.0).abs() < 183.0, "{later}");
 }
+
+/// While the link has 10 kbit/s, QFCP grants 12 B/s: a packet in two minutes. The queue of then leaves
+/// at once when the link is back, with that rate. A window leaves within a round trip (qfcp, 2.3),
+/// so the sender hears of the new rate in the next one.
+#[test]
+fn who_was_granted_almost_nothing_hears_that_the_link_is_back() {
+    for law in ["qfcp", "rcp"] {
+        let text = format!(
+            "{LINK}\n[port.bottleneck]\nstamp = {{ law = \"{law}\" }}\n[traffic.one]\n\
+             arrivals = {{ at = [\"0s\"] }}\nsize = \"unlimited\"\ntransport = \"{law}\"\n\
+             [[change]]\nwhat = \"bottleneck.rate\"\nat = \"10s\"\nto = \"10kbit\"\npulse = \"1s\"\n"
+        );
+        let settings = [("topology.dumbbell.bottleneck.buffer", "30packets"), ("warmup", "15s")];
+        let results = run(&load(&text, &settings), 1);
+        let utilisation = column(&results.port_totals, "utilisation")[0];
+        assert!(utilisation > 0.8, "{law}: {utilisation}");
+    }
+}

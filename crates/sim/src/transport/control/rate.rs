@@ -81,6 +81,14 @@ impl Granted {
     }
 }
 
+impl Granted {
+    /// A window leaves within one round trip (qfcp, 2.3), and holds a packet at least: who waited
+    /// longer, at a rate of almost nothing, would not hear for as long that it has risen.
+    fn longest_gap(&self) -> Time {
+        if self.srtt == Time::ZERO { Time::NEVER } else { self.srtt }
+    }
+}
+
 impl Control for Granted {
     fn cwnd(&self) -> f64 {
         match self.rate {
@@ -94,7 +102,7 @@ impl Control for Granted {
     }
 
     fn gap(&self) -> Option<Time> {
-        (self.pacing && self.rate.is_some()).then_some(self.gap)
+        (self.pacing && self.rate.is_some()).then_some(self.gap.min(self.longest_gap()))
     }
 
     fn header(&mut self, _now: Time) -> Ext {
