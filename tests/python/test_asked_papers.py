@@ -16,6 +16,7 @@ from tidegate.papers.lgc import report_text as lgc
 from tidegate.papers.report_text import Text
 from tidegate.papers.request import Request, needed
 from tidegate.papers.runs import Runs
+from tidegate.papers.session import report_text as session
 from tidegate.papers.verdicts import judge
 
 STUDIES = {key: load(key) for key in there()}
@@ -112,6 +113,7 @@ def test_the_text_of_a_whole_report_reads_declared_cases_only(key, monkeypatch):
         (lgc, "holds", True),
         (lgc, "hops", [1]),
         (lgc, "side_by_side", ""),
+        (session, "once_small", (np.ones(1), np.ones(1))),
     ):
         monkeypatch.setattr(module, name, lambda *_, value=value, **__: value)
     runs = runs_of(study, needed(study, study.claims(), study.pictures, study.text_cases))

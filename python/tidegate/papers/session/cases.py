@@ -232,8 +232,52 @@ def mild(load: str, control: str, what: str = "") -> str:
     return f"mild/{load}/{control}/{what}" if what else f"{load}/{control}"
 
 
+STEPS = (5, 2)
+"""Steps of the ascent beside the paper's 20, sessions."""
+
+
+def stepping(step: int, what: str) -> str:
+    """Return the key of GSS+GA with a step, "alone" (golden sections) or "both"."""
+    if step == 20:  # as in the paper
+        return "ablation/gss-alone" if what == "alone" else GSS
+    return f"step/{step}/{what}"
+
+
+def long_segments(what: str) -> str:
+    """Return the key of a case of Table I with segments of 1000 B."""
+    return f"segments/1000/{what}"
+
+
 def _taken_away() -> list[Case]:
     """Return the cases that take one thing away, to see what a difference hangs on."""
+    return [*_settling(), *_stepping(), *_long_segments()]
+
+
+def _stepping() -> list[Case]:
+    known = {case.key: case for case in [*_paper(), *_ablations()]}
+    return [
+        replace(
+            known[stepping(20, what)].having((f"{GATE}.step_size", str(step))),
+            key=stepping(step, what),
+        )
+        for step in STEPS
+        for what in ("alone", "both")
+    ]
+
+
+def _long_segments() -> list[Case]:
+    known = {case.key: case for case in _paper()}
+    return [
+        replace(
+            known[admit(rate)].having((f"{_TCP}.mss", "1000B")),
+            key=long_segments(str(rate)),
+            seeds=3,
+        )
+        for rate in (1000, 250, 150)
+    ]
+
+
+def _settling() -> list[Case]:
     cases = [
         Case(
             settling(name), "static.toml", ("gss-ga",), (*more, ("duration", f"{250 * times}s")), 3
@@ -378,6 +422,7 @@ SETS: dict[str, Sequence[object]] = {
     "scheme": tuple(SCHEMES),
     "falls": FALLS,
     "settling": tuple(SETTLING),
+    "steps": STEPS,
     "mild": MILD,
     "tabulated": TABULATED,
     "tried": tuple(

@@ -225,17 +225,7 @@ def _worst(
 
 
 def gss_alone(runs: Runs) -> Parts:
-    """Check that with a small bracket golden sections change more from epoch to epoch than GA.
-
-    Over the ten epochs from where the bracket is below the threshold: until
-    then both searches are the same.
-    """
-    alone, with_ga = runs.records("ablation/gss-alone"), runs.records(GSS)
-    found = []
-    for other, record in zip(alone, with_ga, strict=True):
-        start = m.searched_for(record)
-        span = m.changes(start, start + 20.0)
-        found.append((span(other), span(record)))
-    golden, climbing = np.array(found).T
+    """Check that with a small bracket golden sections change more from epoch to epoch than GA."""
+    golden, climbing = m.once_small(runs, "ablation/gss-alone", GSS)
     means = f"({plain(golden)}, {plain(climbing)})"
     return {f"change an epoch once the bracket is small, GSS > GA {means}": golden - climbing}

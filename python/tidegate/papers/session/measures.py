@@ -100,6 +100,21 @@ def searched_for(record: SavedRun) -> float:
     return float(events["time_s"][np.argmax(climbing)]) if np.any(climbing) else float("nan")
 
 
+def once_small(runs: Runs, alone: str, both: str) -> tuple[Floats, Floats]:
+    """Return the mean change of the allowance in the ten epochs from where the bracket is small.
+
+    By seed, under golden sections alone and with the ascent: until then both
+    searches are the same.
+    """
+    found = []
+    for golden, record in zip(runs.records(alone), runs.records(both), strict=True):
+        start = searched_for(record)
+        span = changes(start, start + 20.0)
+        found.append((span(golden), span(record)))
+    columns = np.array(found).T
+    return columns[0], columns[1]
+
+
 def handed_over(record: SavedRun) -> float:
     """Return the allowance at which the search hands over to the ascent, sessions/s."""
     events = record.events()

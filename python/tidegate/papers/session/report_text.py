@@ -15,17 +15,21 @@ from tidegate.papers.session.cases import (
     NAMES,
     NC,
     OPTIMA,
+    STEPS,
     TABLE1,
     TABLE2,
     TRIED_AT,
     TRIED_SETTINGS,
     TUNED,
+    admit,
+    long_segments,
     mild,
     settling,
+    stepping,
     threshold,
     tried,
 )
-from tidegate.papers.session.measures import FLOWS, served
+from tidegate.papers.session.measures import FLOWS, once_small, served
 from tidegate.papers.study import PaperTable
 
 if TYPE_CHECKING:
@@ -37,7 +41,9 @@ if TYPE_CHECKING:
 TEXT_CASES = (
     "{tabulated} {tried} other-tcp/{tabulated} 250s/{falls} 250s/other-tcp/{falls} "
     "static/10k-1000/gssga settling/{settling} {mild}/{none,cp} mild/{mild}/{none,cp}/1s "
-    "mild/{mild}/cp/sooner "
+    "mild/{mild}/cp/sooner step/{steps}/{alone,both} ablation/{gss-alone,size-no-way-back} "
+    "ablation/{up,down}-load3-no-way-back capacity/1000/{up,down}-load3/gssga "
+    "size/1000/load3/gssga segments/1000/{1000,250,150} admit/{250,150} static/10k-1000/none "
     "paths/{arrivals}/{all,fin5,fin15} paths/1000/syn15 opaque/0.15 {said}"
 )
 _SCHEMES = ("none", "GSS+GA", "CP")
@@ -50,6 +56,19 @@ def each_class(runs: Runs, case: str, names: str, measure: str) -> str:
         for name in names.split()
     )
     return " / ".join(number(float(each)) for each in found)
+
+
+def with_step(runs: Runs, step: int) -> str:
+    """Return the change an epoch once the bracket is small, under golden sections and with GA."""
+    found = once_small(runs, stepping(step, "alone"), stepping(step, "both"))
+    return " | ".join(number(float(np.mean(each))) for each in found)
+
+
+def printed(runs: Runs, name: str) -> str:
+    """Return the number that a claim expects, for which the paper has another one."""
+    expected = runs.paper.claim(name).expected
+    assert isinstance(expected, float)
+    return number(expected)
 
 
 def by_seed(runs: Runs, case: str, measure: str) -> str:
@@ -276,6 +295,10 @@ TEMPLATE_NAMES = named(
     rate,
     pair,
     by_seed,
+    printed,
+    with_step,
+    long_segments,
+    admit,
     mild,
     settling,
     each_class,
@@ -290,6 +313,7 @@ TEMPLATE_NAMES = named(
     is_cp,
     is_gss,
     MILD=MILD,
+    STEPS=STEPS,
     TABLES=TABLES,
     TUNED=TUNED,
 )
