@@ -137,23 +137,26 @@ impl scenario::Port {
         }
     }
 
+    /// Whether it needs no stage.
+    fn is_plain(&self) -> bool {
+        let checks = self.impairments.lifetime.is_some() || self.impairments.police.is_some();
+        let laws = self.gate.is_some() || self.filter.is_some() || self.stamp.is_some();
+        !checks && !laws && self.queue == QueueLaw::default() && self.record == 0
+    }
+
     /// The stages of the specification; none: a plain port.
     fn stages(
         &self,
         seed: u64,
         supplied: &mut Supplied<'_, '_>,
     ) -> Result<Option<Stages>, NoSuchLaw> {
-        let plain = self.queue == QueueLaw::default() && self.stamp.is_none();
-        let policing = self.impairments.police;
-        let lifetime = self.impairments.lifetime;
-        let plain = plain && policing.is_none() && lifetime.is_none() && self.record == 0;
-        if plain && self.gate.is_none() && self.filter.is_none() {
+        if self.is_plain() {
             return Ok(None);
         }
         let no_such = |law: &str| NoSuchLaw(law.to_owned());
         let mut stages = Stages::new();
-        stages.lifetime = lifetime;
-        stages.police = policing.map(|one| Policer::new(one.rate, one.burst));
+        stages.lifetime = self.impairments.lifetime;
+        stages.police = self.impairments.police.map(|one| Policer::new(one.rate, one.burst));
         stages.filter = match &self.filter {
             Some(FilterLaw::Custom(own)) => {
                 let draw = PortDraw::new(seed, self, "filter");
