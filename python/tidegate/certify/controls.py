@@ -225,12 +225,15 @@ def find(text: str) -> Control:
 
 
 def suite_of(tried: Sequence[Control]) -> str:
-    """Return the suite in which these are tried where none is named."""
+    """Return the suite in which these are tried where none is named.
+
+    What a port has, a gate or a queue law, is tried on an access link, also with senders beside it.
+    """
     if not tried:
         return RFC
     if all(each.media is not None for each in tried):
         return MEDIA
-    return ACCESS if all(each.transport is None for each in tried) else RFC
+    return ACCESS if any(each.transport is None and each.stages for each in tried) else RFC
 
 
 def stage(kind: str, text: str) -> Control:
