@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import partial
 from inspect import isfunction, signature
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -191,17 +191,3 @@ def _bound(names: Mapping[str, Any], runs: Runs) -> dict[str, Any]:
         return isfunction(each) and next(iter(signature(each).parameters), "") == "runs"
 
     return {name: partial(each, runs) if takes_runs(each) else each for name, each in names.items()}
-
-
-def outline(study: PaperStudy) -> list[Section]:
-    """Return the sections of a report, from its template alone."""
-    found: list[Section] = []
-
-    def note(section: Section, _: object) -> str:
-        found.append(section)
-        return ""
-
-    text = Text(study, (), cast("Runs", None), note)
-    for name in ("sections", "beyond"):
-        text.block(name)
-    return found
