@@ -243,8 +243,8 @@ fn a_change_of_the_loss_is_an_outage() {
 }
 
 /// While the link has 10 kbit/s, QFCP grants 12 B/s: a packet in two minutes. The queue of then leaves
-/// at once when the link is back, with that rate. A window leaves within a round trip (qfcp, 2.3),
-/// so the sender hears of the new rate in the next one.
+/// at once when the link is back, with that rate. A sender waits a second at most, and then hears
+/// of the new one.
 #[test]
 fn who_was_granted_almost_nothing_hears_that_the_link_is_back() {
     for law in ["qfcp", "rcp"] {

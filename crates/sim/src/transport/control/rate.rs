@@ -18,6 +18,9 @@ use super::{CongestionEvent, Control, Feedback, RateSample, Signal};
 
 /// The largest request that the header can hold.
 const ANY: u32 = u32::MAX;
+/// However little is granted, a packet leaves each second, so that its sender hears when the rate
+/// has risen: as often as where a timer of RFC 6298 (2.4) expires that is not backed off.
+const LONGEST_GAP: Time = Time::from_secs(1);
 
 /// How a rate is requested in a header; none: the largest request.
 pub(super) fn asked(request: Option<Rate>) -> u32 {
@@ -81,14 +84,6 @@ impl Granted {
     }
 }
 
-impl Granted {
-    /// A window leaves within one round trip (qfcp, 2.3), and holds a packet at least: who waited
-    /// longer, at a rate of almost nothing, would not hear for as long that it has risen.
-    fn longest_gap(&self) -> Time {
-        if self.srtt == Time::ZERO { Time::NEVER } else { self.srtt }
-    }
-}
-
 impl Control for Granted {
     fn cwnd(&self) -> f64 {
         match self.rate {
@@ -102,7 +97,7 @@ impl Control for Granted {
     }
 
     fn gap(&self) -> Option<Time> {
-        (self.pacing && self.rate.is_some()).then_some(self.gap.min(self.longest_gap()))
+        (self.pacing && self.rate.is_some()).then_some(self.gap)
     }
 
     fn header(&mut self, _now: Time) -> Ext {
@@ -117,7 +112,7 @@ impl Control for Granted {
             let rate = f64::from(rate);
             if self.rate != Some(rate) {
                 self.rate = Some(rate);
-                self.gap = Time::from_secs_f64(self.packet / rate);
+                self.gap = Time::from_secs_f64(self.packet / rate).min(LONGEST_GAP);
             }
         }
     }
