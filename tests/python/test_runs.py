@@ -257,6 +257,7 @@ def test_tables_have_the_columns_that_are_documented(overload):
     settings = {
         "port.bottleneck.rate": '{ trace = "tidegate:lte" }',
         "port.bottleneck.filter": '{ law = "lgc" }',
+        "port.bottleneck.lifetime": "10s",
         "port.bottleneck.police": '{ rate = "1Gbit", burst = "100kB" }',
         "port.bottleneck.corrupt": "0.001",
         "port.bottleneck.duplicate": "0.001",
@@ -279,6 +280,7 @@ def test_tables_have_the_columns_that_are_documented(overload):
     assert set(tables["ports"]) - set(plain) == {
         "drops_filtered",
         "drops_policed",
+        "drops_expired",
         "damaged_packets",
         "copied_packets",
         "possible_bytes",
