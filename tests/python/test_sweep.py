@@ -95,8 +95,7 @@ def test_shards_are_all_runs_once_and_differ_by_one_at_most():
     assert {point for point, _ in first} == set(range(6))
 
 
-IF_ASKED = (".drops.policed", ".drops.expired")
-"""Losses that runs count where a port has the key for it."""
+IF_ASKED = (".drops.policed", ".drops.expired")  # losses counted where a port has the key
 
 
 def test_metric_names_are_those_that_runs_have(overload):
@@ -104,8 +103,7 @@ def test_metric_names_are_those_that_runs_have(overload):
     result = tidegate.run(text, settings=QUICK)
     scenario = result.outcome.scenario
     names = metric_names(scenario.classes, [name for name, _ in scenario.ports])
-    # a sweep may make a class one of UDP, video or pages, and police a port or give it a lifetime:
-    # what those have is named for every class and for every port
+    # a sweep may give any class or port any key: what those have is named for every one
     beside = (*DATAGRAMS, *VIEWERS, *PAGES)
     names = [name for name in names if not name.endswith(IF_ASKED)]
     ours = [name for name in names if name.rpartition(".")[2] not in beside]
@@ -120,8 +118,7 @@ def test_metric_names_are_those_of_runs_of_datagrams_too(overload):
     result = tidegate.run(overload, settings={**QUICK, "traffic.web.transport": voice})
     scenario = result.outcome.scenario
     names = metric_names(scenario.classes, [name for name, _ in scenario.ports])
-    others = (*VIEWERS, *PAGES)
-    ours = [name for name in names if name not in others and not name.endswith(IF_ASKED)]
+    ours = [each for each in names if each not in VIEWERS + PAGES and not each.endswith(IF_ASKED)]
     assert ours == list(metrics(result.summary))
 
 
