@@ -1,7 +1,7 @@
 //! One output port of one link: the way of a packet from arrival to delivery.
 //!
-//! A packet passes, in this order, the check of its age, the policer, the filter, the gate, the queue, the stamp and the
-//! link. Every stage but the link is optional.
+//! A packet passes, in this order, the check of its age, the policer, the filter, the gate, the
+//! queue, the stamp and the link. Every stage but the link is optional.
 //!
 //! Service is lazy: no event happens at the end of a transmission. Before anything reads or changes
 //! the port, it calls [`Port::advance`], which starts every transmission that was due. All of them

@@ -78,8 +78,8 @@ impl Stages {
             || log.is_some()
     }
 
-    /// Asks for the age of the packet, then the policer, the filter, the gate and the user's own datapath; also returns whether the
-    /// packet opens a session.
+    /// Looks at the age of the packet, then asks the policer, the filter, the gate and the user's
+    /// own datapath; also returns whether the packet opens a session.
     pub(super) fn arrive(
         &mut self,
         packet: &Packet,
