@@ -10,7 +10,7 @@ use tidegate_core::law::Fault;
 use tidegate_core::packet::Packet;
 use tidegate_core::port::Port;
 use tidegate_core::units::{Pace, Time};
-use tidegate_model::control::{self, TcpControl};
+use tidegate_model::control::{self, Ecn, TcpControl};
 use tidegate_model::draw::{ClassDraws, FlowDraw, stream};
 use tidegate_model::port::OwnLaws;
 use tidegate_model::profile::{Profile, Tcp};
@@ -555,8 +555,10 @@ fn port_of(scenario: &Scenario, name: String) -> Result<usize, BuildError> {
 fn params(class: &Class, seed: u64, warmup: Time) -> ClassParams {
     // a class without TCP needs none of this
     let tcp = class.transport.tcp().cloned().unwrap_or_else(|| Profile::default().tcp());
+    // controls made for QUIC hear of every mark, as there (RFC 9000, 13.4.2)
+    let of_crate = matches!(class.transport, Transport::Controlled(_, control::Control::Crate(_)));
     ClassParams {
-        ecn: tcp.ecn(),
+        ecn: if of_crate && tcp.ecn { Ecn::Counted } else { tcp.ecn() },
         tcp,
         detector: Detector::of(&class.transport),
         receiver: class.receiver,

@@ -9,7 +9,7 @@
 //! | a packet is acknowledged, lost | the segment that it carried last arrives, is marked lost |
 //! | a probe timeout (6.2): probes leave, nothing is lost yet | the retransmission timer: one segment leaves; what it found lost stays in the window until a later packet is acknowledged |
 //! | persistent congestion (7.6) | found by its rule, from the times of the packets lost |
-//! | marks | the echo of a mark, once a round trip |
+//! | marks | with `ecn` the receiver counts them and tells in each acknowledgement (RFC 9768) |
 //! | pacing (7.7) | where the control itself says a rate or a time; else a burst, as our Reno and CUBIC |
 
 mod adapter;
@@ -35,17 +35,21 @@ const BELOW: u32 = 28;
 /// What makes the controls of a class by this name; none: there is none of it.
 pub fn factory(name: &str, tcp: &Tcp, seed: u64) -> Option<Factory> {
     let size = tcp.mss + tcp.header - BELOW;
-    let mtu = size as u16;
+    let (mtu, ecn) = (size as u16, tcp.ecn);
     let mut draws = Draws::new(seed);
     Some(match name {
-        "quinn:cubic" => Box::new(move || Adapter::boxed(size, quinn::cubic(mtu, draws.next()))),
-        "quinn:new-reno" => {
-            Box::new(move || Adapter::boxed(size, quinn::new_reno(mtu, draws.next())))
+        "quinn:cubic" => {
+            Box::new(move || Adapter::boxed(size, ecn, quinn::cubic(mtu, draws.next())))
         }
-        "noq:cubic" => Box::new(move || Adapter::boxed(size, noq::cubic(mtu, draws.next()))),
-        "noq:new-reno" => Box::new(move || Adapter::boxed(size, noq::new_reno(mtu, draws.next()))),
-        "s2n:cubic" => Box::new(move || Adapter::boxed(size, s2n::cubic(mtu, draws.next()))),
-        "s2n:bbr2" => Box::new(move || Adapter::boxed(size, s2n::bbr2(mtu, draws.next()))),
+        "quinn:new-reno" => {
+            Box::new(move || Adapter::boxed(size, ecn, quinn::new_reno(mtu, draws.next())))
+        }
+        "noq:cubic" => Box::new(move || Adapter::boxed(size, ecn, noq::cubic(mtu, draws.next()))),
+        "noq:new-reno" => {
+            Box::new(move || Adapter::boxed(size, ecn, noq::new_reno(mtu, draws.next())))
+        }
+        "s2n:cubic" => Box::new(move || Adapter::boxed(size, ecn, s2n::cubic(mtu, draws.next()))),
+        "s2n:bbr2" => Box::new(move || Adapter::boxed(size, ecn, s2n::bbr2(mtu, draws.next()))),
         _ => return None,
     })
 }

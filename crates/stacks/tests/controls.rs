@@ -1,5 +1,15 @@
 //! Controls out of other projects' crates in the simulator's own TCP.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use tidegate_core::units::Time;
+use tidegate_model::profile::Tcp;
+use tidegate_sim::transport::control::{
+    CongestionEvent, Control, Feedback, Marks, RateSample, Signal,
+};
+use tidegate_sim::{Custom, Factory, Progress, Simulation};
 use tidegate_stacks::controls::NAMES;
 
 use crate::common::*;
@@ -105,4 +115,75 @@ fn an_acknowledgement_out_of_the_dark_opens_no_window() {
         let dark = sent("23s") - sent("4s");
         assert!((3.0..=20.0).contains(&dark), "{name}: {dark}");
     }
+}
+
+/// A control whose class understands marks hears of them and retreats: CoDel marks, and its queue is
+/// less than half full on average. Without a reaction it is full, 67 packets: nothing is dropped before.
+#[test]
+fn each_control_retreats_at_marks() {
+    for name in NAMES {
+        let control =
+            format!("{{ crate = {{ name = \"{name}\", profile = \"linux\", ecn = true }} }}");
+        let settings = [
+            ("traffic.one.transport", control.as_str()),
+            ("traffic.one.size", "100MB"),
+            ("port.bottleneck.queue", "{ law = \"codel\", ecn = true }"),
+        ];
+        let ports = run(PATH, &settings).port_totals;
+        let [marked, queue] = ["marked", "queue_mean_packets"].map(|of| column(&ports, of)[0]);
+        assert!(marked > 0.0, "{name}");
+        assert!(queue < 33.0, "{name}: {queue}");
+    }
+}
+
+/// A control that keeps its window, and counts the marks that it is told of.
+struct Counting {
+    marks: Marks,
+    told: Arc<AtomicU32>,
+}
+
+impl Control for Counting {
+    fn cwnd(&self) -> f64 {
+        100.0
+    }
+
+    fn on_ack(&mut self, sample: &RateSample<'_>) {
+        self.told.fetch_add(self.marks.count(sample), Ordering::Relaxed);
+    }
+
+    fn on_congestion(&mut self, _: Signal, _: &CongestionEvent) {}
+
+    fn on_timeout(&mut self, _: &CongestionEvent, _: bool) {}
+
+    fn on_feedback(&mut self, feedback: &Feedback<'_>) {
+        self.marks.heard(feedback);
+    }
+}
+
+/// A control out of a crate is told of every mark, as QUIC tells (RFC 9000, 13.4.2.1): as many as the
+/// queue has set.
+#[test]
+fn a_control_is_told_of_every_mark() {
+    let control = "{ crate = { name = \"own:counting\", profile = \"linux\", ecn = true } }";
+    let settings = [
+        ("traffic.one.transport", control),
+        ("port.bottleneck.queue", "{ law = \"codel\", ecn = true }"),
+    ];
+    let settings = settings.map(|(key, value)| tidegate_model::Setting { key, value });
+    let source = tidegate_model::Source { name: "test.toml", text: PATH };
+    let scenario = tidegate_model::load(source, &settings, &BTreeMap::new()).expect("it is right");
+    let told = Arc::new(AtomicU32::new(0));
+    let mut counting = |_: &str, _: &Tcp, _: u64| -> Option<Factory> {
+        let told = Arc::clone(&told);
+        let make = move || Counting { marks: Marks::new(), told: Arc::clone(&told) };
+        Some(Box::new(move || Box::new(make()) as Box<dyn Control>))
+    };
+    let custom = Custom { crate_controls: Some(&mut counting), ..Custom::default() };
+    let mut run = Simulation::new(&scenario, 7, custom).expect("the scenario can be built");
+    while run.advance(Time::NEVER, 100_000).expect("built-in laws do not fail") == Progress::Paused
+    {
+    }
+    let set = column(&run.finish().port_totals, "marked")[0];
+    assert!(set > 100.0, "{set}");
+    assert_eq!(f64::from(told.load(Ordering::Relaxed)), set);
 }

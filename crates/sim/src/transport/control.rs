@@ -34,7 +34,7 @@ pub use bbr::Bbr;
 pub use bbr3::Bbr3;
 pub use blitz::Blitz;
 pub use cubic::Cubic;
-pub use dctcp::Dctcp;
+pub use dctcp::{Dctcp, Marks};
 pub use ledbat::Ledbat;
 pub use prague::Prague;
 pub use quick_start::QuickStart;

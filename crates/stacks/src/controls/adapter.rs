@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 
 use tidegate_core::units::Time;
 use tidegate_sim::transport::control::{
-    CongestionEvent, Control, Feedback, Leaving, Outcome, RateSample, Signal,
+    CongestionEvent, Control, Feedback, Leaving, Marks, Outcome, RateSample, Signal,
 };
 
-use super::theirs::{Packet, Standing, Theirs};
+use super::theirs::{News, Packet, Standing, Theirs};
 
 /// The delay of acknowledgements in the persistent congestion period (RFC 9000, 18.2).
 const MAX_ACK_DELAY: Time = Time::from_ms(25);
@@ -27,7 +27,8 @@ pub(super) struct Adapter<T> {
     /// the window, until a later packet arrives.
     arrived: Vec<Packet>,
     lost: Vec<Packet>,
-    marked: bool,
+    /// What the receiver has counted; none: the class understands no marks.
+    marks: Option<Marks>,
     /// Packets whose segment was sent again before their fate was known.
     replaced: Vec<Packet>,
     /// The retransmission timer has expired, and nothing has arrived since.
@@ -38,8 +39,13 @@ pub(super) struct Adapter<T> {
 }
 
 impl<T: Theirs + 'static> Adapter<T> {
-    pub(super) fn boxed(size: u32, theirs: T) -> Box<dyn Control> {
-        Box::new(Adapter {
+    /// `ecn`: the class understands marks.
+    pub(super) fn boxed(size: u32, ecn: bool, theirs: T) -> Box<dyn Control> {
+        Box::new(Adapter::new(size, ecn, theirs))
+    }
+
+    fn new(size: u32, ecn: bool, theirs: T) -> Adapter<T> {
+        Adapter {
             theirs,
             size,
             packets: VecDeque::new(),
@@ -48,12 +54,12 @@ impl<T: Theirs + 'static> Adapter<T> {
             highest: 0,
             arrived: Vec::new(),
             lost: Vec::new(),
-            marked: false,
+            marks: ecn.then(Marks::new),
             replaced: Vec::new(),
             silent: false,
             limited: false,
             rtt: None,
-        })
+        }
     }
 
     fn in_flight_bytes(&self) -> u64 {
@@ -98,16 +104,14 @@ impl<T: Theirs + 'static> Adapter<T> {
         false
     }
 
-    /// Tells of packets that are lost by what has arrived behind them (RFC 9002, 6.1).
-    fn tell_lost(&mut self, now: Time) {
+    /// The packets that are lost by what has arrived behind them (RFC 9002, 6.1), and whether that
+    /// is persistent congestion. Those that wait stay.
+    fn take_lost(&mut self) -> (Vec<Packet>, bool) {
         self.lost.sort_unstable_by_key(|packet| packet.number);
         let known = self.lost.partition_point(|packet| packet.number < self.highest);
         let waiting = self.lost.split_off(known);
-        if !self.lost.is_empty() {
-            let persistent = self.is_persistent();
-            self.theirs.on_lost(&self.lost, now, persistent);
-        }
-        self.lost = waiting;
+        let persistent = self.is_persistent();
+        (std::mem::replace(&mut self.lost, waiting), persistent)
     }
 
     /// A segment has come by a packet that the timer had found lost: the oldest such.
@@ -128,6 +132,9 @@ impl<T: Theirs + 'static> Control for Adapter<T> {
     }
 
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
+        if let Some(marks) = &mut self.marks {
+            marks.heard(feedback);
+        }
         if self.rtt.is_none() && feedback.srtt > Time::ZERO {
             self.measure(feedback.srtt);
             self.theirs.on_handshake(feedback.srtt, feedback.now);
@@ -170,9 +177,12 @@ impl<T: Theirs + 'static> Control for Adapter<T> {
                 }
             }
         }
-        // with an acknowledgement they are told after what it acknowledges
+        // with an acknowledgement they are told together with what it acknowledges
         if self.arrived.is_empty() {
-            self.tell_lost(now);
+            let (lost, persistent) = self.take_lost();
+            if !lost.is_empty() {
+                self.theirs.on_lost(&lost, now, persistent);
+            }
         }
     }
 
@@ -186,11 +196,10 @@ impl<T: Theirs + 'static> Control for Adapter<T> {
             rtt.into_iter().for_each(|rtt| self.measure(rtt));
             let waiting = self.lost.len() as u64 * u64::from(self.size);
             let (in_flight, limited) = (self.in_flight_bytes() + waiting, self.limited);
-            self.theirs.on_acked(&self.arrived, &Standing { now, rtt, in_flight, limited });
-            self.tell_lost(now);
-            if std::mem::take(&mut self.marked) {
-                self.theirs.on_mark(&newest, now);
-            }
+            let (lost, persistent) = self.take_lost();
+            let marks = self.marks.as_mut().map_or(0, |marks| marks.count(sample));
+            let news = News { arrived: &self.arrived, lost: &lost, persistent, marks };
+            self.theirs.on_news(&news, &Standing { now, rtt, in_flight, limited });
             self.arrived.clear();
         }
         // nothing of what left before the newest that has arrived is waited for
@@ -201,7 +210,8 @@ impl<T: Theirs + 'static> Control for Adapter<T> {
 
     fn on_congestion(&mut self, signal: Signal, _: &CongestionEvent) {
         match signal {
-            Signal::Mark => self.marked = true,
+            // the receiver counts them
+            Signal::Mark => {}
             // a probe of the tail has repaired a loss that no acknowledgement has shown
             Signal::Loss | Signal::LossAfterMark if self.lost.is_empty() => {
                 self.lost.append(&mut self.replaced);
@@ -247,3 +257,6 @@ impl<T: Theirs + 'static> Control for Adapter<T> {
         true
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -74,7 +74,7 @@ impl Theirs for Noq {
         self.control.on_congestion_event(now, sent, persistent, false, lost, number);
     }
 
-    fn on_mark(&mut self, newest: &Packet, now: Time) {
+    fn on_marks(&mut self, newest: &Packet, _: u32, now: Time) {
         let (sent, number) = (instant(newest.sent), newest.number);
         self.control.on_congestion_event(instant(now), sent, false, true, 0, number);
     }

@@ -67,7 +67,7 @@ impl Theirs for Quinn {
         self.control.on_congestion_event(instant(now), instant(newest.sent), persistent, lost);
     }
 
-    fn on_mark(&mut self, newest: &Packet, now: Time) {
+    fn on_marks(&mut self, newest: &Packet, _: u32, now: Time) {
         self.control.on_congestion_event(instant(now), instant(newest.sent), false, 0);
     }
 

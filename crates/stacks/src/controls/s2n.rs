@@ -15,7 +15,7 @@ use s2n_quic_core::time::Timestamp;
 use s2n_quic_core::time::clock::{Clock, NoopClock};
 use tidegate_core::units::Time;
 
-use super::theirs::{Packet, Standing, Theirs};
+use super::theirs::{News, Packet, Standing, Theirs};
 use crate::draws::Draws;
 
 /// CUBIC (RFC 8312) with hybrid slow start, paced.
@@ -69,13 +69,24 @@ impl<C: CongestionController> Theirs for S2n<C> {
         self.infos.insert(packet.number, info);
     }
 
+    /// As `Manager::process_acks` of s2n-quic-transport has it: losses and marks come first.
+    fn on_news(&mut self, news: &News<'_>, at: &Standing) {
+        let Some(newest) = news.arrived.last() else { return };
+        if let Some(rtt) = at.rtt {
+            self.measure(rtt, at.now);
+            let (sent, now) = (timestamp(newest.sent), timestamp(at.now));
+            self.control.on_rtt_update(sent, now, &self.rtt, &mut Silent);
+        }
+        self.on_lost(news.lost, at.now, news.persistent);
+        if news.marks > 0 {
+            self.on_marks(newest, news.marks, at.now);
+        }
+        self.on_acked(news.arrived, at);
+    }
+
     fn on_acked(&mut self, packets: &[Packet], at: &Standing) {
         let Some(newest) = packets.last() else { return };
         let (sent, now) = (timestamp(newest.sent), timestamp(at.now));
-        if let Some(rtt) = at.rtt {
-            self.measure(rtt, at.now);
-            self.control.on_rtt_update(sent, now, &self.rtt, &mut Silent);
-        }
         let mut last = None;
         for packet in packets {
             last = self.infos.remove(&packet.number).or(last);
@@ -98,8 +109,8 @@ impl<C: CongestionController> Theirs for S2n<C> {
         }
     }
 
-    fn on_mark(&mut self, _: &Packet, now: Time) {
-        self.control.on_explicit_congestion(1, timestamp(now), &mut Silent);
+    fn on_marks(&mut self, _: &Packet, marks: u32, now: Time) {
+        self.control.on_explicit_congestion(marks.into(), timestamp(now), &mut Silent);
     }
 
     fn on_discarded(&mut self) {

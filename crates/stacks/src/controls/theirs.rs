@@ -9,6 +9,18 @@ pub(super) struct Packet {
     pub(super) sent: Time,
 }
 
+/// What an acknowledgement says of packets.
+pub(super) struct News<'a> {
+    /// Those that it acknowledges, the earliest first.
+    pub(super) arrived: &'a [Packet],
+    /// Those that are lost by it, the earliest first.
+    pub(super) lost: &'a [Packet],
+    /// Whether that is persistent congestion (RFC 9002, 7.6).
+    pub(super) persistent: bool,
+    /// How many more marks the receiver has counted.
+    pub(super) marks: u32,
+}
+
 /// How things stand at an acknowledgement.
 #[derive(Clone, Copy)]
 pub(super) struct Standing {
@@ -27,12 +39,23 @@ pub(super) trait Theirs: Send {
     fn on_handshake(&mut self, rtt: Time, now: Time);
     /// A packet of a full size leaves.
     fn on_sent(&mut self, packet: &Packet, limited: bool);
+    /// An acknowledgement: what it tells, in the order in which the stack of the control says it.
+    /// Here that of quinn-proto and noq-proto (`Connection::on_ack_received`).
+    fn on_news(&mut self, news: &News<'_>, at: &Standing) {
+        self.on_acked(news.arrived, at);
+        if !news.lost.is_empty() {
+            self.on_lost(news.lost, at.now, news.persistent);
+        }
+        if let Some(newest) = news.arrived.last().filter(|_| news.marks > 0) {
+            self.on_marks(newest, news.marks, at.now);
+        }
+    }
     /// Packets are acknowledged, the earliest first.
     fn on_acked(&mut self, packets: &[Packet], at: &Standing);
     /// Packets are lost, the earliest first.
     fn on_lost(&mut self, packets: &[Packet], now: Time, persistent: bool);
-    /// A mark comes back with the acknowledgement of this packet.
-    fn on_mark(&mut self, newest: &Packet, now: Time);
+    /// The acknowledgement of this packet tells of so many more marks.
+    fn on_marks(&mut self, newest: &Packet, marks: u32, now: Time);
     /// A packet does not count any more: what it carried has come by another one.
     fn on_discarded(&mut self) {}
     /// What was lost was not.
