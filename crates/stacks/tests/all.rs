@@ -4,6 +4,7 @@ mod common;
 mod controls;
 mod floats;
 mod flows;
+mod found;
 mod pages;
 mod payloads;
 mod qlog;
