@@ -2,9 +2,9 @@
 
 import re
 import subprocess
+from pathlib import Path
 
 import pytest
-
 from tools.without import PARTS, Change, changed, copied, source
 
 
@@ -23,7 +23,7 @@ def test_a_part_that_is_not_there_once_is_an_error(text: str) -> None:
 
 
 @pytest.mark.parametrize("name", PARTS)
-def test_each_part_is_in_the_version_that_is_built(name: str, tmp_path) -> None:  # noqa: ANN001
+def test_each_part_is_in_the_version_that_is_built(name: str, tmp_path: Path) -> None:
     """Every place of a part is in the source that `make stacks` compiles."""
     part = PARTS[name]
     try:

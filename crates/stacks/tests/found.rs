@@ -13,7 +13,7 @@ use crate::common::*;
 
 const LEAST_RTT: &str = include_str!("found/least-rtt.toml");
 const AFTER_OUTAGE: &str = include_str!("found/after-outage.toml");
-const FOUR_PACKETS: &str = include_str!("found/four-packets.toml");
+const EIGHT_FLOWS: &str = include_str!("found/eight-flows.toml");
 
 /// Bytes that the bottleneck has sent on, and the share of packets that it has lost.
 fn of_bottleneck(text: &str, name: &str, settings: &[(&str, &str)]) -> (f64, f64) {
@@ -53,17 +53,16 @@ fn s2n_cubic_paces_by_the_round_trip_of_an_outage() {
     assert!(quinn > 0.95, "{quinn}");
 }
 
-/// Path and buffer hold 33 packets. Four flows of BBR with four packets each at the least fit in twice;
-/// eight fill all, and more is lost with each that probes.
+/// Path and buffer hold 50 packets. Eight flows of BBR have 32 of them at the least, and send more than
+/// arrives in recovery: they lose more than twice as much as those of NewReno. Four flows do not.
 #[test]
-fn s2n_bbr2_sends_four_packets_at_least() {
-    let lost = |flows| {
-        let settings = [("traffic.subject.arrivals.uniform", flows)];
-        of_bottleneck(FOUR_PACKETS, "s2n:bbr2", &settings).1
+fn s2n_bbr2_sends_more_than_arrives() {
+    let lost = |name, flows| {
+        of_bottleneck(EIGHT_FLOWS, name, &[("traffic.subject.arrivals.uniform", flows)]).1
     };
-    let (four, eight) = (lost("4"), lost("8"));
-    assert!(four < 0.05, "{four}");
-    assert!(eight > 0.1, "{eight}");
+    let [four, eight] = ["4", "8"].map(|flows| lost("s2n:bbr2", flows));
+    assert!(eight > 2.0 * lost("quinn:new-reno", "8"), "{eight}");
+    assert!(four < 2.0 * lost("quinn:new-reno", "4"), "{four}");
 }
 
 /// Keeps the rate sampled last.
