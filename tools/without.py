@@ -14,6 +14,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -130,11 +131,14 @@ def changed(text: str, change: Change) -> str:
 
 
 def source(crate: str) -> Path:
-    """Return where the source of a crate lies."""
-    command = ["cargo", "metadata", "--format-version", "1", "--offline", "--locked"]
-    told = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
-    found = [each for each in json.loads(told)["packages"] if each["name"] == crate]
-    return Path(found[0]["manifest_path"]).parent
+    """Return where cargo keeps the source of a crate, in the version that is built."""
+    lock = tomllib.loads((ROOT / "Cargo.lock").read_text(encoding="utf-8"))
+    version = next(each["version"] for each in lock["package"] if each["name"] == crate)
+    home = Path(os.environ.get("CARGO_HOME") or Path.home() / ".cargo")
+    for found in home.glob(f"registry/src/*/{crate}-{version}"):
+        return found
+    message = f"no source of {crate} {version} in {home}: cargo fetch --locked"
+    raise FileNotFoundError(message)
 
 
 def copied(part: Part, folder: Path) -> Path:
@@ -176,7 +180,11 @@ def main(arguments: list[str]) -> int:
         return 2
     name, *command = arguments
     folder = BUILD / name
-    package = build(PARTS[name], folder)
+    try:
+        package = build(PARTS[name], folder)
+    except (FileNotFoundError, ValueError) as error:
+        print(error, file=sys.stderr)
+        return 1
     environment = {**os.environ, "PYTHONPATH": str(package)}
     if command[0] == "certify" and "--out" not in command:
         command += ["--out", str(folder / "runs")]
