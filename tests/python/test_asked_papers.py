@@ -188,6 +188,7 @@ def test_an_option_without_a_paper_is_refused(option, tmp_path, monkeypatch):
     assert found.exit_code != 0
     said = f"{found.output} {found.exception}"
     assert f"{option[0]} needs a paper" in said
+    assert "`tidegate paper blitz`; there are blitz, dqm, lgc, qfcp, session" in said
     assert not list(tmp_path.iterdir())
 
 
@@ -198,6 +199,8 @@ def test_an_option_without_a_paper_is_refused(option, tmp_path, monkeypatch):
         (("--search", "--only", "table1"), "--only has no effect with --search"),
         (("--explain", "table1", "--search"), "--explain and --search cannot be combined"),
         (("--again", "--quick"), "--quick has no effect with --again"),
+        (("--set", "duration=9s", "--report", "r"), "--report has no effect with --set"),
+        (("--explain", "table1", "--report", "r"), "--report has no effect with --explain"),
         (("--again", "--set", "duration=9s"), "--again and --set cannot be combined"),
         (("--set", "duration"), "Could not understand --set duration"),
     ],

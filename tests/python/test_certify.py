@@ -313,6 +313,8 @@ def test_an_unknown_control_suite_or_condition_is_refused() -> None:
     assert isinstance(two.exception, UsageError) or two.exit_code == 2
     both = CliRunner().invoke(app, ["certify", "cubic", "--gate", "tide"])
     assert isinstance(both.exception, UsageError) or both.exit_code == 2
+    seeds = CliRunner().invoke(app, ["certify", "cubic", "--quick", "--seeds", "4"])
+    assert "--quick and --seeds both say how many seeds" in f"{seeds.output} {seeds.exception}"
 
 
 def certified(folder: Path, *words: str) -> Result:

@@ -296,3 +296,15 @@ def test_an_unknown_study_or_case_is_refused() -> None:
         load("nosuch")
     with pytest.raises(UsageError, match="fits nosuch"):
         load("tide").chosen(["nosuch"])
+
+
+@pytest.mark.parametrize("option", [("--only", "x"), ("--seeds", "3"), ("--mix",), ("--out", "o")])
+def test_an_option_without_a_study_is_refused(option, tmp_path, monkeypatch):
+    """The rule: an option that would have no effect is an error, which names what it needs."""
+    monkeypatch.chdir(tmp_path)
+    found = CliRunner().invoke(app, ["study", *option])
+    assert found.exit_code != 0
+    said = f"{found.output} {found.exception}"
+    assert f"{option[0]} needs a study" in said
+    assert "`tidegate study tide`" in said
+    assert not list(tmp_path.iterdir())

@@ -80,6 +80,8 @@ def certify(
     from tidegate.papers.runs import Runs
     from tidegate.results.store import display
 
+    if quick and seeds:
+        raise UsageError("--quick and --seeds both say how many seeds.", "Give one of them.")
     mine = tried(control or [], gate or [], queue or [])
     asked = conditions.suite(suite or controls.suite_of(mine))
     if listed:

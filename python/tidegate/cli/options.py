@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from tidegate.cli.console import flag, say, stderr, text, where
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
 
     from tidegate.scenario.document import Document
 
@@ -79,6 +79,16 @@ def together(terminal: bool, as_json: bool) -> None:
         raise UsageError(
             "--terminal draws for people, --json prints for machines.", "Give one of them."
         )
+
+
+def refuse_alone(given: Mapping[str, object], what: str, names: Sequence[str], usage: str) -> None:
+    """Refuse options that were given without the `what` that they are about."""
+    from tidegate.errors import UsageError
+
+    for name, value in given.items():
+        if value not in (None, False):
+            remedy = f"Name one, as in `{usage} {names[0]}`; there are {', '.join(names)}."
+            raise UsageError(f"{name} needs a {what}.", remedy)
 
 
 def warn(warnings: Iterable[str]) -> None:

@@ -9,7 +9,7 @@ import typer
 
 from tidegate.cli.console import Json, Workers, flag, place, print_json, say, stdout, text
 from tidegate.cli.keeping import performing
-from tidegate.cli.options import Dask, Mix
+from tidegate.cli.options import Dask, Mix, refuse_alone
 from tidegate.errors import UsageError
 from tidegate.scenario.document import setting
 
@@ -121,9 +121,10 @@ def paper(
     ways = {"--explain": explain is not None, "--sensitivity": sensitivity, "--again": again}
     ways |= {"--search": search, "--set": settings is not None}
     more = {"--quick": quick, "--only": only, "--seeds": seeds, "--testbed": testbed}
-    more["--json"] = as_json
+    more |= {"--json": as_json, "--report": report}
     if key is None:
-        _refuse_alone(ways | more | {"--mix": mix, "--out": out, "--report": report})
+        alone = ways | more | {"--mix": mix, "--out": out}
+        refuse_alone(alone, "paper", there(), "tidegate paper")
         for name in there():
             typer.echo(f"{name}: {title(name)}")
         return
@@ -155,11 +156,11 @@ def paper(
 
 
 _NO_EFFECT = {
-    "--explain": ("--only", "--json"),
+    "--explain": ("--only", "--json", "--report"),
     "--sensitivity": ("--quick", "--testbed", "--json"),
     "--again": ("--quick", "--json"),
     "--search": ("--quick", "--only", "--testbed", "--json"),
-    "--set": ("--testbed",),
+    "--set": ("--testbed", "--report"),
 }
 """Options without effect in a mode."""
 
@@ -174,19 +175,6 @@ def _loaded(key: str, *, search: bool, testbed: bool) -> PaperStudy:
     if testbed and not (study.folder / "testbed").is_dir():
         raise UsageError(f"The paper {key} has no testbed.", "Leave --testbed out.")
     return study
-
-
-def _refuse_alone(given: Mapping[str, object]) -> None:
-    """Refuse options without a paper: the list of papers takes none."""
-    from tidegate import papers
-
-    for name, value in given.items():
-        if value not in (None, False):
-            known = papers.there()
-            raise UsageError(
-                f"{name} needs a paper.",
-                f"Name one, as in `tidegate paper {known[0]}`; there are {', '.join(known)}.",
-            )
 
 
 def _refuse_together(ways: Mapping[str, object], more: Mapping[str, object]) -> None:

@@ -9,7 +9,7 @@ import typer
 
 from tidegate.cli.console import Workers, place, say, text
 from tidegate.cli.keeping import performing
-from tidegate.cli.options import Dask, Mix
+from tidegate.cli.options import Dask, Mix, refuse_alone
 
 Key = Annotated[
     str | None, typer.Argument(metavar="[KEY]", help="Key of a study; without it, list them.")
@@ -45,6 +45,8 @@ def study(
     from tidegate.studies.study import PAGE, perform_study
 
     if key is None:
+        alone = {"--only": only, "--seeds": seeds, "--mix": mix, "--out": out, "--report": report}
+        refuse_alone(alone, "study", tuple(studies.STUDIES), "tidegate study")
         for name in studies.STUDIES:
             typer.echo(f"{name}: {studies.load(name).title}")
         return
