@@ -201,7 +201,7 @@ pub trait Datapath: Send {
     fn dropped(&mut self, _: &Packet, _: &mut Self::Counts) {}
     /// The queue has dropped a packet that it had accepted: it evicted the packet, or dropped it
     /// when its turn came.
-    fn untaken(&mut self, packet: &Packet, counts: &mut Self::Counts) {
+    fn dropped_from_queue(&mut self, packet: &Packet, counts: &mut Self::Counts) {
         self.dropped(packet, counts);
     }
     /// The transmission of the packet starts: the datapath may write to its header.

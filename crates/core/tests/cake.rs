@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use tidegate_core::law::queue::cake::cobalt::{Cobalt, Fate, Params};
 use tidegate_core::law::queue::cake::rotation::{Rotation, State};
-use tidegate_core::law::queue::cake::sets::{Place, Sets};
+use tidegate_core::law::queue::cake::sets::{Found, Sets};
 use tidegate_core::law::queue::cake::shaper::{Framing, Shaper, Wire};
 use tidegate_core::law::queue::cake::{Cake, Config, Isolation};
 use tidegate_core::law::queue::{
@@ -166,23 +166,23 @@ fn a_set_resolves_collisions() {
     let mut used = Vec::new();
     for nth in 0..8 {
         let place = sets.find(tags(nth), |place| used.contains(&place));
-        let Place::Free(place) = place else { panic!("{nth}: {place:?}") };
+        let Found::Free(place) = place else { panic!("{nth}: {place:?}") };
         assert_eq!(place / 8, 0, "in the set of place 5");
         assert!(!used.contains(&place));
         used.push(place);
     }
     assert_eq!(used[0], 5);
     for nth in 0..8 {
-        let known = Place::Known(used[nth as usize]);
+        let known = Found::Known(used[nth as usize]);
         assert_eq!(sets.find(tags(nth), |place| used.contains(&place)), known);
     }
-    assert_eq!(sets.find(tags(8), |place| used.contains(&place)), Place::Shared(5));
+    assert_eq!(sets.find(tags(8), |place| used.contains(&place)), Found::Shared(5));
     let given_up = used.remove(3);
-    assert_eq!(sets.find(tags(9), |place| used.contains(&place)), Place::Free(given_up));
+    assert_eq!(sets.find(tags(9), |place| used.contains(&place)), Found::Free(given_up));
     let mut plain = Sets::new(64, 1);
-    assert_eq!(plain.find(tags(0), |_| false), Place::Free(5));
+    assert_eq!(plain.find(tags(0), |_| false), Found::Free(5));
     for nth in 1..8 {
-        assert_eq!(plain.find(tags(nth), |place| place == 5), Place::Shared(5));
+        assert_eq!(plain.find(tags(nth), |place| place == 5), Found::Shared(5));
     }
 }
 
@@ -199,11 +199,11 @@ fn sets_of_eight_leave_few_collisions() {
             .filter(|&flow| {
                 let tag = (packet(flow, 0).flow_hash(0) >> 32) as u32;
                 match sets.find(tag, |place| used[place]) {
-                    Place::Free(place) => {
+                    Found::Free(place) => {
                         used[place] = true;
                         false
                     }
-                    Place::Known(_) | Place::Shared(_) => true,
+                    Found::Known(_) | Found::Shared(_) => true,
                 }
             })
             .count()
@@ -319,11 +319,11 @@ fn a_queue_goes_through_its_states() {
         let queue = rotation.queue_of(&packet(flow, 1000));
         let handle = waiting.push(&packet(flow, 1000));
         rotation.flows[queue].packets.push(handle, links);
-        rotation.came(queue);
+        rotation.added(queue);
         queue
     };
     let send = |rotation: &mut Rotation, links: &mut Links, queue: usize, now| {
-        assert_eq!(rotation.turn(now, &params), Some(queue));
+        assert_eq!(rotation.next_queue(now, &params), Some(queue));
         rotation.flows[queue].packets.pop(links).expect("one waits");
         rotation.flows[queue].cobalt.judge(now, Time::ZERO, false, &params, &mut Never);
         rotation.sent(queue, 1000);
@@ -335,7 +335,7 @@ fn a_queue_goes_through_its_states() {
     assert_eq!(rotation.state(seven), State::Sparse);
     send(&mut rotation, &mut links, seven, ms(1));
     // empty and without deficit: it waits for its turn, and then decays
-    assert_eq!(rotation.turn(ms(2), &params), None);
+    assert_eq!(rotation.next_queue(ms(2), &params), None);
     assert_eq!(rotation.state(seven), State::Decaying);
     come(&mut rotation, &mut links, 7);
     assert_eq!(rotation.state(seven), State::Sparse);
@@ -351,10 +351,10 @@ fn a_queue_goes_through_its_states() {
     send(&mut rotation, &mut links, seven, ms(5));
     assert_eq!(rotation.state(eight), State::Bulk);
     send(&mut rotation, &mut links, eight, ms(6));
-    assert_eq!(rotation.turn(ms(104), &params), None);
+    assert_eq!(rotation.next_queue(ms(104), &params), None);
     assert_eq!([rotation.state(seven), rotation.state(eight)], [State::Decaying; 2]);
     for _ in 0..2 {
-        assert_eq!(rotation.turn(ms(106), &params), None);
+        assert_eq!(rotation.next_queue(ms(106), &params), None);
     }
     assert_eq!([rotation.state(seven), rotation.state(eight)], [State::Rest; 2]);
 }

@@ -35,7 +35,7 @@ fn drops(control: &mut Control, ms: u64, head: &Head) -> u32 {
 
 fn control() -> Control {
     let mut control = Control::default();
-    control.came(1500);
+    control.added(1500);
     control
 }
 

@@ -75,10 +75,10 @@ fn a_booked_port_can_be_set_back() {
         let now = Time::from_ms(ms);
         let mut early = Early::default();
         booked.iter().for_each(|packet| port.note_early(&mut early, packet, now));
-        port.turn_back(&mut early);
+        port.rewind(&mut early);
         assert_eq!(port.counters().arrived, arrived, "at {ms} ms");
         assert_eq!(port.busy_ps(now), Time::from_ms(busy_ms).ps(), "at {ms} ms");
-        port.turn_forth(&early);
+        port.undo_rewind(&early);
         assert_eq!(port.counters().arrived, 2);
     }
 }

@@ -442,7 +442,7 @@ impl Pair {
     }
 
     /// Everything has left: the same packets went and were lost, at the same times.
-    fn settle(mut self) -> Result<(), TestCaseError> {
+    fn compare_at_end(mut self) -> Result<(), TestCaseError> {
         // 400 packets of 1500 B at 1 kbit/s take 4800 s
         let end = Time::from_secs(10_000);
         drain(&mut self.port, end, &mut self.delivered)?;
@@ -477,7 +477,7 @@ fn check(
         conserved(&pair.port)?;
         pair.used_alike(now)?;
     }
-    pair.settle()
+    pair.compare_at_end()
 }
 
 pub fn drain(

@@ -86,7 +86,7 @@ impl Watch {
     }
 
     /// Ends a second if it is over; `busy_ps` is the port's total.
-    pub fn look(&mut self, busy_ps: u64, now: Time) {
+    pub fn end_second(&mut self, busy_ps: u64, now: Time) {
         let length = now.saturating_sub(self.second_began).secs();
         if length < 1.0 {
             return;
@@ -104,7 +104,7 @@ impl Watch {
     }
 
     /// Writes the values into a direction's report.
-    pub fn tell(
+    pub fn write_into(
         &self,
         direction: &mut Direction,
         (rate, delay): (Rate, Time),
@@ -183,12 +183,12 @@ mod tests {
         let mut watch = Watch::new(Time::ZERO).expect("the bounds are right");
         let due = Time::from_ms(10);
         watch.wrote(1_000_000, due, Time::from_ms(12));
-        watch.look(1_000_000_000_000, Time::from_secs(1));
+        watch.end_second(1_000_000_000_000, Time::from_secs(1));
         watch.wrote(500_000, due, Time::from_ms(10));
-        watch.look(1_500_000_000_000, Time::from_secs(2));
+        watch.end_second(1_500_000_000_000, Time::from_secs(2));
         let mut found = Direction::default();
         let asked = (Rate::from_bps(8_000_000), Time::from_ms(40));
-        watch.tell(&mut found, asked, &Counters::default());
+        watch.write_into(&mut found, asked, &Counters::default());
         assert_eq!((found.reached_bps, found.busy_seconds, found.written), (Some(8e6), 1, 2));
         // one of two packets 2 ms late on 40, to three digits; the other on time
         assert!((found.delay_max_ms - 42.0).abs() < 0.01, "{}", found.delay_max_ms);

@@ -136,7 +136,7 @@ impl Way {
         }
         // dropped while they waited: free their bytes
         self.port.take_lost();
-        self.watch.look(self.port.busy_ps(now), now);
+        self.watch.end_second(self.port.busy_ps(now), now);
         Ok(())
     }
 
@@ -177,7 +177,7 @@ impl Way {
         let waited = self.port.waiting_ps(now) as f64 * 1e-12;
         self.told.queue_mean_packets = if seconds > 0.0 { waited / seconds } else { 0.0 };
         self.told.seconds = seconds;
-        self.watch.tell(&mut self.told, asked, &self.port.counters());
+        self.watch.write_into(&mut self.told, asked, &self.port.counters());
         self.told
     }
 }

@@ -225,7 +225,7 @@ impl Controller {
         let mut placed = Placement::load(&self.config, interface.clone(), queue, &knobs)?;
         let kernel = placed.gate.kernel_clock()?;
         self.clock_offset_ns = kernel.cast_signed() - nanoseconds(now()).cast_signed();
-        placed.obey(&self.config, self.lease_ns())?;
+        placed.apply(&self.config, self.lease_ns())?;
         let there = self.netlink.filters(interface.index).at(&self.config.file.interface)?;
         placed.attach(&self.config, (hook, &there), self.placed.as_mut())?;
         Ok(placed)
@@ -257,9 +257,9 @@ impl Controller {
     }
 
     /// Writes to the running programs what they can take over from the file.
-    fn obey(&mut self) -> Result<(), Failure> {
+    fn apply_config(&mut self) -> Result<(), Failure> {
         let until = self.lease_ns();
-        self.placed.as_mut().map_or(Ok(()), |placed| placed.obey(&self.config, until))
+        self.placed.as_mut().map_or(Ok(()), |placed| placed.apply(&self.config, until))
     }
 
     /// Logs the limits of this setup.
@@ -394,8 +394,8 @@ impl Controller {
         let read = self.read_epoch();
         let outcome = self.epochs.end(now(), read, rate)?;
         let Some(placed) = &mut self.placed else { return Ok(()) };
-        placed.gate.turn(&self.epochs.in_force())?;
-        if self.epochs.ends.turn(nanoseconds(now())) {
+        placed.gate.set_knobs(&self.epochs.in_force())?;
+        if self.epochs.ends.rotate(nanoseconds(now())) {
             placed.gate.next_generation()?;
         }
         self.look_at_interface()?;
@@ -520,11 +520,11 @@ impl Controller {
         let place = placement(&self.config) != placement(&new);
         let old = std::mem::replace(&mut self.config, new);
         let epochs = if law_changed { Some(epochs(&self.config)?) } else { None };
-        let replaced = if place { self.place() } else { self.obey() };
+        let replaced = if place { self.place() } else { self.apply_config() };
         if let Err(failure) = replaced {
             self.config = old;
             // a list that was written in part; if that fails too, the next renewal says so
-            let _ = self.obey();
+            let _ = self.apply_config();
             return Err(failure);
         }
         self.epochs.change(self.config.file.flood, self.config.onset, self.config.tokens_keep);

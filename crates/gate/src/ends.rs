@@ -61,7 +61,7 @@ impl Ends {
     }
 
     /// Whether the older generation is to be cleared now, to become the newer.
-    pub fn turn(&mut self, now_ns: u64) -> bool {
+    pub fn rotate(&mut self, now_ns: u64) -> bool {
         let full = self.newer as f64 >= FILL * self.cells;
         let old = now_ns.saturating_sub(self.since_ns) >= KEEP_NS && self.newer + self.older > 0;
         let turn = self.cells > 0.0 && (full || old);
@@ -96,13 +96,13 @@ mod tests {
     #[test]
     fn a_generation_turns_when_it_is_full_or_old() {
         let mut ends = Ends::new(1000, 0);
-        assert!(!ends.turn(KEEP_NS), "empty ones have nothing to forget");
+        assert!(!ends.rotate(KEEP_NS), "empty ones have nothing to forget");
         ends.mended(249, 0);
-        assert!(!ends.turn(KEEP_NS - 1));
+        assert!(!ends.rotate(KEEP_NS - 1));
         ends.mended(1, 0);
-        assert!(ends.turn(1), "a quarter of 1000 is 250");
-        assert!(!ends.turn(2));
-        assert!(ends.turn(1 + KEEP_NS));
+        assert!(ends.rotate(1), "a quarter of 1000 is 250");
+        assert!(!ends.rotate(2));
+        assert!(ends.rotate(1 + KEEP_NS));
     }
 
     // Counting every FIN needs no cells and no mending.
@@ -110,6 +110,6 @@ mod tests {
     fn without_cells_nothing_is_mended() {
         let mut ends = Ends::new(0, 0);
         assert_eq!(ends.mended(1000, 7), (1000, 7));
-        assert!(!ends.turn(u64::MAX));
+        assert!(!ends.rotate(u64::MAX));
     }
 }

@@ -79,7 +79,7 @@ impl Pages {
             links.extend(gates.keys().map(|socket| (socket.clone(), link.clone())));
             let groups = gates.into_iter().map(|(socket, members)| Group { socket, members });
             let shown = Arc::new(Shown::new(groups.collect()));
-            tokio::spawn(look(Arc::clone(&shown)));
+            tokio::spawn(sample(Arc::clone(&shown)));
             tokio::spawn(http::answer(listener, router(shown, token, Names::with(&hosts))));
         }
         Ok(links)
@@ -100,22 +100,22 @@ impl Shown {
         Shown { groups, hours }
     }
 
-    fn look(&self) {
+    fn add_sample(&self) {
         let mut hours = self.hours.lock().unwrap_or_else(PoisonError::into_inner);
         for (group, hours) in self.groups.iter().zip(hours.iter_mut()) {
             for ((status, _), hour) in group.members.iter().zip(hours) {
-                hour.look(&status.borrow(), now_s());
+                hour.add(&status.borrow(), now_s());
             }
         }
     }
 }
 
 /// Looks at the totals every ten seconds, from now on.
-async fn look(shown: Arc<Shown>) {
+async fn sample(shown: Arc<Shown>) {
     let mut next = interval(EVERY);
     loop {
         next.tick().await;
-        shown.look();
+        shown.add_sample();
     }
 }
 

@@ -50,7 +50,7 @@ impl Placement {
         let flows = if config.file.ends == config::Ends::FlowMap { config.ends_size } else { 0 };
         let (settings, shares) = behind(config, settings(config, &interface, &queue), &queue)?;
         let mut gate = Gate::load(&settings, flows, &shares)?;
-        gate.turn(knobs)?;
+        gate.set_knobs(knobs)?;
         if !shares.is_empty() && !gate.reads_queues()? {
             let what = "dqm: this kernel does not let programs read the length of a queue";
             return Err(
@@ -75,7 +75,7 @@ impl Placement {
     ///
     /// # Errors
     /// The kernel refuses a write.
-    pub fn obey(&mut self, config: &Config, lease_ns: u64) -> Result<(), Failure> {
+    pub fn apply(&mut self, config: &Config, lease_ns: u64) -> Result<(), Failure> {
         self.gate.program.set_never_refuse(&config.file.never_refuse)?;
         self.gate.program.set(|control| {
             control.enforce = u32::from(config.file.mode == Mode::Enforce);

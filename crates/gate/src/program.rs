@@ -280,7 +280,7 @@ impl Gate {
     ///
     /// # Errors
     /// The kernel refuses the write.
-    pub fn turn(&mut self, knobs: &Knobs) -> Result<(), Failure> {
+    pub fn set_knobs(&mut self, knobs: &Knobs) -> Result<(), Failure> {
         let turn = self.program.state.turn.wrapping_add(1);
         put(&self.knobs, &(turn & 1).to_ne_bytes(), &knobs_bytes(knobs))
             .map_err(|error| refused(self.program.name, error))?;

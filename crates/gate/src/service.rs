@@ -11,17 +11,17 @@ static TROUBLES: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
 
 /// The gate has started: its programs are in place, or it waits for the interface.
 pub fn ready() {
-    tell(&[NotifyState::Ready]);
+    notify_systemd(&[NotifyState::Ready]);
 }
 
 /// The loop of the gate still turns (`WatchdogSec`).
 pub fn alive() {
-    tell(&[NotifyState::Watchdog]);
+    notify_systemd(&[NotifyState::Watchdog]);
 }
 
 /// The gate is ending.
 pub fn stopping() {
-    tell(&[NotifyState::Stopping]);
+    notify_systemd(&[NotifyState::Stopping]);
 }
 
 /// One line for `systemctl status`; empty: the gate at that interface works.
@@ -30,10 +30,10 @@ pub fn trouble(interface: &str, text: &str) {
     troubles.insert(interface.to_owned(), text.replace('\n', " "));
     let present = troubles.values().filter(|text| !text.is_empty()).map(String::as_str);
     let all = present.collect::<Vec<_>>().join("; ");
-    tell(&[NotifyState::Status(if all.is_empty() { "working" } else { &all })]);
+    notify_systemd(&[NotifyState::Status(if all.is_empty() { "working" } else { &all })]);
 }
 
-fn tell(what: &[NotifyState<'_>]) {
+fn notify_systemd(what: &[NotifyState<'_>]) {
     // a service manager that cannot be reached changes nothing for the traffic
     if let Err(error) = notify(what) {
         tracing::debug!("systemd: {error}");

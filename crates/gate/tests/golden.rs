@@ -78,8 +78,8 @@ impl Reader for Program {
         self.0.borrow_mut().at(now_ns);
     }
 
-    fn turn(&mut self, knobs: &Knobs) {
-        self.0.borrow_mut().turn(knobs);
+    fn set_knobs(&mut self, knobs: &Knobs) {
+        self.0.borrow_mut().set_knobs(knobs);
     }
 
     fn comes(&mut self, who: u64, what: &str) -> bool {

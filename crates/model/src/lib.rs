@@ -19,7 +19,7 @@ use serde::de::DeserializeOwned;
 pub use outlook::{flow_state, lint, memory, offered};
 pub use registry::{control, law};
 pub use scenario::Scenario;
-pub use text::report::{Report, Told};
+pub use text::report::{Message, Report};
 pub use text::source::{Parts, Setting, Settings, Source};
 
 use document::size::{Distribution, SizeDoc};

@@ -273,7 +273,7 @@ pub trait Boundary {
     /// Converts them back.
     fn store(handed: &Self::Handed, knobs: &mut Self::Knobs) -> PyResult<()>;
     /// Converts counts for Python; also returns the value `from` of the `events` table.
-    fn tell(counts: &Self::Counts) -> (Self::Told, f64);
+    fn to_python(counts: &Self::Counts) -> (Self::Told, f64);
     /// The value `set` of the `events` table.
     fn set(knobs: &Self::Knobs) -> f64;
 }
@@ -294,7 +294,7 @@ impl Boundary for Admission {
         handed.store(knobs);
         Ok(())
     }
-    fn tell(counts: &session::Counts) -> (Counts, f64) {
+    fn to_python(counts: &session::Counts) -> (Counts, f64) {
         let &session::Counts { arrived, admitted, departed, resets, .. } = counts;
         (Counts { arrived, admitted, departed, resets }, departed as f64)
     }
@@ -322,7 +322,7 @@ impl Boundary for Granting {
         knobs.rate = (handed.rate_bps / 8.0).max(1.0) as u64;
         Ok(())
     }
-    fn tell(counts: &rate::Counts) -> (RateCounts, f64) {
+    fn to_python(counts: &rate::Counts) -> (RateCounts, f64) {
         let told = RateCounts {
             packets: counts.packets,
             bytes: counts.bytes,
@@ -376,7 +376,7 @@ impl<B: Boundary> PythonLaw<B> {
             let arguments = (now.secs(), View::of(view), counts, &handed);
             let answer = self.object.bind(py).call_method1("update", arguments)?;
             B::store(&handed.borrow(), knobs)?;
-            turn(now, &answer)
+            answer_of(now, &answer)
         })
         .map_err(|error| self.noted(error, "update", now))
     }
@@ -387,7 +387,10 @@ impl<B: Boundary> PythonLaw<B> {
 }
 
 /// The next deadline, and the decision: none, where the law returned a time alone.
-fn turn(now: Time, answer: &Bound<'_, PyAny>) -> PyResult<(Time, Option<Option<law::Decision>>)> {
+fn answer_of(
+    now: Time,
+    answer: &Bound<'_, PyAny>,
+) -> PyResult<(Time, Option<Option<law::Decision>>)> {
     let Ok(pair) = answer.cast::<PyTuple>() else { return Ok((deadline(now, answer)?, None)) };
     let wrong = || {
         PyTypeError::new_err(format!(
@@ -432,7 +435,7 @@ impl<B: Boundary> Controller<B::Knobs, B::Counts> for PythonLaw<B> {
         counts: &B::Counts,
         knobs: &mut B::Knobs,
     ) -> Step {
-        let (told, from) = B::tell(counts);
+        let (told, from) = B::to_python(counts);
         let (next, given) = self.call_update(now, view, told, knobs)?;
         let usual = || Some(law::Decision { phase: "python", set: B::set(knobs), from });
         Ok((next, given.unwrap_or_else(usual)))

@@ -156,18 +156,18 @@ impl Apps {
     #[inline(never)]
     pub(crate) fn deliver(&mut self, packet: &Packet, world: &mut World<'_>) {
         let outcome = self.lines.tcp.deliver(packet, world);
-        self.tell(FlowId(packet.flow).slot() as u32, outcome, world);
+        self.inform(FlowId(packet.flow).slot() as u32, outcome, world);
     }
 
     /// The same of a connection over hosts.
     #[inline(never)]
     pub(crate) fn deliver_to_hosts(&mut self, packet: &Packet, world: &mut World<'_>) {
         let outcome = self.lines.hosts.deliver(packet, world);
-        self.tell(packet.flow, outcome, world);
+        self.inform(packet.flow, outcome, world);
     }
 
     /// Tells a user what has happened at a connection.
-    fn tell(&mut self, slot: u32, outcome: Outcome, world: &mut World<'_>) {
+    fn inform(&mut self, slot: u32, outcome: Outcome, world: &mut World<'_>) {
         if outcome == Outcome::Nothing {
             return;
         }
@@ -196,7 +196,7 @@ impl Apps {
             Kind::User => self.with(number, world, |app, desk| app.wake(desk)),
             _ if is_of_hosts(number) => {
                 let outcome = self.lines.hosts.wake(entity, world);
-                self.tell(number, outcome, world);
+                self.inform(number, outcome, world);
             }
             Kind::Exchange => tcp.wake(number, world),
             Kind::Pace => tcp.flows.go_on(FlowId(number), world),
@@ -205,7 +205,7 @@ impl Apps {
                 let was = tcp.flows.is_over(slot);
                 tcp.flows.expire(FlowId(number), world);
                 if !was && tcp.flows.is_over(slot) {
-                    self.tell(slot, Outcome::Over, world);
+                    self.inform(slot, Outcome::Over, world);
                 }
             }
         }

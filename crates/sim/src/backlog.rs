@@ -71,7 +71,7 @@ impl Backlog {
     }
 
     /// An instant has come.
-    pub(crate) fn look(&mut self, ports: &mut [Port], now: Time) {
+    pub(crate) fn sample(&mut self, ports: &mut [Port], now: Time) {
         for (&number, found) in self.ports.iter().zip(&mut self.found) {
             let port = &mut ports[number as usize];
             port.advance(now);

@@ -97,7 +97,7 @@ impl Capture {
     }
 
     /// Learns something of a flow.
-    pub(crate) fn note(&mut self, noted: Noted) {
+    pub(crate) fn learn(&mut self, noted: Noted) {
         match noted {
             Noted::Flow(flow) => {
                 let known = self.flows.entry(flow.slot);

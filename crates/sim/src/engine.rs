@@ -331,7 +331,7 @@ impl Events {
         while let Some(slot) = self.fine.first_used(from)
             && slot < until
         {
-            self.fine.each(slot, &mut tell);
+            self.fine.for_each(slot, &mut tell);
             from = slot + 1;
         }
         self.unseen = until;

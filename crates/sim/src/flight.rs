@@ -48,7 +48,7 @@ pub(crate) trait Landing: Copy {
     fn free(self, flight: &mut Flight, events: &mut Events);
 
     /// It has landed, and lies at `place` from now on.
-    fn settle(self, flight: &mut Flight, events: &mut Events, place: &mut Packet);
+    fn arrive(self, flight: &mut Flight, events: &mut Events, place: &mut Packet);
 }
 
 /// At the head of the lane that delivers next.
@@ -85,7 +85,7 @@ impl Landing for Head {
     }
 
     #[inline(always)]
-    fn settle(self, flight: &mut Flight, _: &mut Events, _: &mut Packet) {
+    fn arrive(self, flight: &mut Flight, _: &mut Events, _: &mut Packet) {
         flight.lanes.choose();
     }
 }
@@ -118,7 +118,7 @@ impl Landing for Parcel {
     }
 
     #[inline(always)]
-    fn settle(self, _: &mut Flight, events: &mut Events, place: &mut Packet) {
+    fn arrive(self, _: &mut Flight, events: &mut Events, place: &mut Packet) {
         *place = *events.parcel(self.0);
         events.free_parcel(self.0);
     }

@@ -175,7 +175,7 @@ impl Lookahead {
     }
 
     /// Sets the counts of booked ports back to now; `packets`: all on their way.
-    pub(crate) fn turn_back<'a>(
+    pub(crate) fn rewind<'a>(
         &mut self,
         packets: impl Iterator<Item = &'a Packet>,
         ports: &mut [Port],
@@ -189,16 +189,16 @@ impl Lookahead {
         });
         for (early, port) in self.early.iter_mut().zip(ports) {
             if let Some(early) = early {
-                port.turn_back(early);
+                port.rewind(early);
             }
         }
     }
 
     /// Undoes that.
-    pub(crate) fn turn_forth(&mut self, ports: &mut [Port]) {
+    pub(crate) fn undo_rewind(&mut self, ports: &mut [Port]) {
         for (early, port) in self.early.iter_mut().zip(ports) {
             if let Some(early) = early {
-                port.turn_forth(early);
+                port.undo_rewind(early);
                 *early = Early::default();
             }
         }

@@ -158,20 +158,20 @@ impl Network {
     }
 
     /// The ports as they are now, until [`Network::turn_forth`].
-    pub(crate) fn turn_back(&mut self) -> &mut [Port] {
+    pub(crate) fn rewind(&mut self) -> &mut [Port] {
         if !self.turned_back {
             self.turned_back = true;
             let under_way = self.flight.packets(&self.events);
-            self.lookahead.turn_back(under_way, &mut self.ports, self.now);
+            self.lookahead.rewind(under_way, &mut self.ports, self.now);
         }
         &mut self.ports
     }
 
     /// The run goes on.
-    pub(crate) fn turn_forth(&mut self) {
+    pub(crate) fn undo_rewind(&mut self) {
         if self.turned_back {
             self.turned_back = false;
-            self.lookahead.turn_forth(&mut self.ports);
+            self.lookahead.undo_rewind(&mut self.ports);
         }
     }
 
@@ -248,7 +248,7 @@ impl Network {
         self.hops += 1;
         let exit = self.exits[packet.prev_port as usize];
         if exit == HOST {
-            from.settle(&mut self.flight, &mut self.events, arrived);
+            from.arrive(&mut self.flight, &mut self.events, arrived);
             return true;
         }
         let Some(&onward) = self.routes.table.get(exit as usize + packet.dst as usize) else {
@@ -284,7 +284,7 @@ impl Network {
     /// destination, ports with stages, and destinations.
     #[inline(never)]
     fn land_elsewhere<L: Landing>(&mut self, from: L, arrived: &mut Packet) -> bool {
-        from.settle(&mut self.flight, &mut self.events, arrived);
+        from.arrive(&mut self.flight, &mut self.events, arrived);
         let packet = *arrived;
         let exit = self.exits[packet.prev_port as usize];
         match self.routes.table.get(exit as usize + packet.dst as usize) {
@@ -463,7 +463,7 @@ impl Network {
             true => self.enter_recorded(number, packet),
         };
         if self.ports[number as usize].has_acted() {
-            self.act(number);
+            self.take_decisions(number);
         }
         if self.ports[number as usize].has_lost() {
             self.free_lost(number);

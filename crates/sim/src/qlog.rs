@@ -104,7 +104,7 @@ impl Qlogs {
         self.leave(seen);
         seen.net.records.leaving = after;
         self.logs[place].come(packet, now);
-        self.logs[place].look(seen);
+        self.logs[place].record_sender(seen);
         self.leave(seen);
     }
 
@@ -113,7 +113,7 @@ impl Qlogs {
         let here = |log: &Log| log.flow.is_some_and(|flow| flow.slot.0 == number);
         let Some(place) = self.logs.iter().position(here) else { return };
         self.leave(seen);
-        self.logs[place].look(seen);
+        self.logs[place].record_sender(seen);
     }
 
     /// Writes what has left; packets of other flows are forgotten.
@@ -258,7 +258,7 @@ impl Log {
     }
 
     /// How the sender stands; what has changed is told.
-    fn look(&mut self, seen: &Seen<'_>) {
+    fn record_sender(&mut self, seen: &Seen<'_>) {
         let Some(flow) = self.flow else { return };
         let now = seen.net.now;
         let mut metrics = self.metrics;

@@ -270,7 +270,7 @@ impl Simulation {
 
     /// The ports, in the order of the scenario's network.
     pub fn ports(&mut self) -> &[Port] {
-        self.net.turn_back()
+        self.net.rewind()
     }
 
     /// Sends a question to every node on the path from `from` to `to` (indices in the scenario's
@@ -309,7 +309,7 @@ impl Simulation {
     pub fn drain_capture(&mut self) -> Vec<u8> {
         let Some(capture) = &mut self.capture else { return Vec::new() };
         for noted in self.flows.apps.take_noted() {
-            capture.note(noted);
+            capture.learn(noted);
         }
         let sent = self.net.ports[capture.port as usize].take_sent(self.net.now);
         capture.write(&sent)
@@ -331,7 +331,7 @@ impl Simulation {
         if self.done {
             return Ok(Progress::Done);
         }
-        self.net.turn_forth();
+        self.net.undo_rewind();
         let mut left = budget;
         while left > 0 {
             left -= 1;
@@ -363,7 +363,7 @@ impl Simulation {
                 self.flows.stop(number as u16, &mut world);
                 if let Some(capture) = &mut self.capture {
                     let open = self.flows.open(number as u16, &self.classes);
-                    open.for_each(|flow| capture.note(Noted::Flow(flow)));
+                    open.for_each(|flow| capture.learn(Noted::Flow(flow)));
                 }
             }
             Kind::Tick => {
@@ -376,12 +376,12 @@ impl Simulation {
             }
             Kind::Change => self.change(number as usize),
             Kind::Warm => {
-                self.probe.warm(self.net.turn_back(), now);
-                self.net.turn_forth();
+                self.probe.warm(self.net.rewind(), now);
+                self.net.undo_rewind();
                 self.warm();
             }
             Kind::Backlog => {
-                self.backlog.look(&mut self.net.ports, now);
+                self.backlog.sample(&mut self.net.ports, now);
                 let next = now + self.backlog.every;
                 if next <= self.scenario.duration {
                     self.net.events.push(next, Entity::new(Kind::Backlog, 0));
@@ -390,10 +390,10 @@ impl Simulation {
             Kind::Sample => {
                 // without those of access links, the sampled ports are as they are
                 if self.scenario.sample_access {
-                    self.net.turn_back();
+                    self.net.rewind();
                 }
                 self.probe.sample(&mut self.net.ports, now);
-                self.net.turn_forth();
+                self.net.undo_rewind();
                 self.class_rates.sample(&self.classes, now);
                 let next = (now + self.scenario.sample).min(self.scenario.duration);
                 if next > now {
@@ -472,7 +472,7 @@ impl Simulation {
             World { net: &mut self.net, classes: &mut self.classes, rows: &mut self.rows };
         let started = self.flows.start(&flow, sends, &mut world);
         if let (Some(capture), Some(started)) = (&mut self.capture, started) {
-            capture.note(Noted::Flow(started));
+            capture.learn(Noted::Flow(started));
         }
         self.large = self.flows.is_large();
         if let Some(series) = &mut self.series {
@@ -516,7 +516,7 @@ impl Simulation {
         let (now, packet_hops) = (self.net.now, self.net.hops());
         self.probe.decided(&mut self.net.decided);
         let (ports, events, port_totals) =
-            self.probe.finish(self.net.turn_back(), now, &self.scenario);
+            self.probe.finish(self.net.rewind(), now, &self.scenario);
         let rtt = rtts::columns(self.classes.iter().map(|class| &class.rtts), &self.scenario);
         let series = self.series.map(|series| series.columns(&self.scenario));
         let (flow_series, class_series, queue_series) = series

@@ -101,7 +101,7 @@ impl Series {
         let rate = |bytes: u64| bytes as f64 * 8.0 / span;
         for one in &mut self.flows {
             let Some(begun) = &mut one.begun else { continue };
-            let (snapshot, gained) = begun.look(flows, classes, rows);
+            let (snapshot, gained) = begun.sample(flows, classes, rows);
             let (row, class, number) = (begun.flow.row, one.class, one.number);
             let going_on = snapshot.filter(|_| !rows[row as usize].is_over());
             // an end within the interval leaves its last bytes, and no window
@@ -125,7 +125,7 @@ impl Series {
         for whole in &mut self.classes {
             let (mut bytes, mut open) = (0, 0);
             whole.open.retain_mut(|begun| {
-                let (snapshot, gained) = begun.look(flows, classes, rows);
+                let (snapshot, gained) = begun.sample(flows, classes, rows);
                 bytes += gained;
                 open += u32::from(snapshot.is_some() && rows[begun.flow.row as usize].is_open());
                 snapshot.is_some()
@@ -180,7 +180,7 @@ impl Series {
 
 impl Begun {
     /// Its state, and the bytes delivered since the last row.
-    fn look(
+    fn sample(
         &mut self,
         flows: &Flows,
         classes: &[ClassParams],

@@ -59,20 +59,20 @@ pub(crate) struct Decided {
 impl Network {
     /// Notes a decision of the filter of a port, and sends its requests.
     #[cold]
-    pub(crate) fn act(&mut self, port: u32) {
+    pub(crate) fn take_decisions(&mut self, port: u32) {
         let node = self.ends[port as usize].0;
         for Act { decision, ask } in self.ports[port as usize].take_acts() {
             self.decided.push(Decided { time: self.now, port, decision });
             if let Some(Ask::Filter { to, origin, until }) = ask {
                 let until = until.ps();
                 let words = [origin.0 as u32, (until >> 32) as u32, until as u32];
-                self.tell(node, to.0 as u16, FILTER, words);
+                self.send_message(node, to.0 as u16, FILTER, words);
             }
         }
     }
 
     /// Sends a message from one node to another.
-    fn tell(&mut self, src: u16, dst: u16, service: u16, words: [u32; 3]) {
+    fn send_message(&mut self, src: u16, dst: u16, service: u16, words: [u32; 3]) {
         let message = Packet {
             sent: self.now,
             flow: FlowId::new(FlowId::MESSAGES, 0).0,
@@ -98,7 +98,9 @@ impl Network {
             {
                 self.filter(node, asker, origin as u16);
             }
-            Ext::Active { service: TRACE, words: [to, ..] } => self.look(node, asker, to as u16),
+            Ext::Active { service: TRACE, words: [to, ..] } => {
+                self.report_queue(node, asker, to as u16)
+            }
             Ext::Active { service: TRACED, words: [queue_packets, high, low] } => {
                 let (at, answered) = (time(high, low), self.now);
                 self.traced.push(Hop { asker: node, node: asker, queue_packets, at, answered });
@@ -117,17 +119,17 @@ impl Network {
             if node == to {
                 break;
             }
-            self.tell(from, node, TRACE, [to.into(), 0, 0]);
+            self.send_message(from, node, TRACE, [to.into(), 0, 0]);
         }
     }
 
     /// Answers with the queue on the path to a node.
-    fn look(&mut self, node: u16, asker: u16, to: u16) {
+    fn report_queue(&mut self, node: u16, asker: u16, to: u16) {
         let Some(port) = self.routes.next(node, to, None) else { return };
         let (now, port) = (self.now, &mut self.ports[port as usize]);
         port.advance(now);
         let (queue, now) = (port.queue_packets(), now.ps());
-        self.tell(node, asker, TRACED, [queue, (now >> 32) as u32, now as u32]);
+        self.send_message(node, asker, TRACED, [queue, (now >> 32) as u32, now as u32]);
     }
 
     /// A neighbour asks to filter what comes to it from `origin` (lgc, Appendix I, 3).
@@ -139,7 +141,7 @@ impl Network {
         for port in 0..self.ports.len() as u32 {
             if self.ends[port as usize] == (node, asker) {
                 self.ports[port as usize].ask_to_filter(key, self.now);
-                self.act(port);
+                self.take_decisions(port);
             }
         }
     }

@@ -182,7 +182,7 @@ impl End {
         }
     }
 
-    fn look(&mut self) {
+    fn read_socket(&mut self) {
         let before = self.report.phase;
         let state = self.sockets.get::<Socket<'_>>(self.socket).state();
         let behind = matches!(state, State::FinWait2 | State::TimeWait);
@@ -259,7 +259,7 @@ impl Host for End {
         }
         self.carry();
         self.interface.poll(at, &mut self.wire, &mut self.sockets);
-        self.look();
+        self.read_socket();
         self.report
     }
 }

@@ -28,7 +28,7 @@ pub trait Filter: PerPacket {
         false
     }
     /// Looks at the packets that wait.
-    fn look(&mut self, _now: Time, _queued: &mut dyn Iterator<Item = &Packet>) {}
+    fn see_queue(&mut self, _now: Time, _queued: &mut dyn Iterator<Item = &Packet>) {}
     /// A neighbour asks to filter what comes from an origin.
     fn asked(&mut self, _key: Key, _now: Time) {}
     /// Whether [`Filter::take_acts`] has something to return.

@@ -34,7 +34,7 @@ impl Encoder {
 
 /// What is known of one packet once a report has come.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Told {
+pub struct Reported {
     /// When it was sent.
     pub sent: Time,
     /// When it arrived; none: a later one has come, and this one has not.
@@ -49,7 +49,7 @@ pub struct Told {
 pub trait Control {
     /// A report has come: the packets that it tells of, in the order of their numbers, and the round
     /// trip without the time for which the receiver kept the report.
-    fn told(&mut self, now: Time, packets: &[Told], rtt: Time);
+    fn on_report(&mut self, now: Time, packets: &[Reported], rtt: Time);
 
     /// So many bytes are under way: sent, and neither reported nor followed by one that is. It is told
     /// after each packet, and after each report.

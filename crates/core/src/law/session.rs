@@ -193,7 +193,7 @@ impl Admit {
     }
 
     /// Notes what became of the connection of a client.
-    fn note(
+    fn record_client(
         &mut self,
         (admitted, asks): (bool, Standing),
         packet: &Packet,
@@ -219,7 +219,7 @@ impl Admit {
         counts.inside += u64::from(asks == Standing::LetIn);
         let admitted = knobs.pass_all != 0 || self.allows(now, knobs, asks);
         self.paid = admitted && knobs.pass_all == 0 && asks != Standing::LetIn;
-        self.note((admitted, asks), packet, (now, knobs), counts);
+        self.record_client((admitted, asks), packet, (now, knobs), counts);
         if admitted {
             if self.rules.charge == Charge::Passed {
                 self.charge(counts);
@@ -274,7 +274,7 @@ impl Datapath for Admit {
     fn admit(&mut self, packet: &Packet, now: Time, knobs: &Knobs, counts: &mut Counts) -> Verdict {
         self.now = now;
         if let Some((connections, hash)) = self.connections(packet) {
-            connections.came(hash, now);
+            connections.on_packet(hash, now);
         }
         if !self.opens(packet) {
             return Verdict::Pass;
@@ -324,7 +324,7 @@ impl Datapath for Admit {
     }
 
     /// The same out of the queue; and an end that was counted may have been dropped.
-    fn untaken(&mut self, packet: &Packet, counts: &mut Counts) {
+    fn dropped_from_queue(&mut self, packet: &Packet, counts: &mut Counts) {
         let counted = packet.flags.has(Flags::FIN) && !self.rules.ingress.ends;
         let ends = counted && !packet.flags.has(Flags::OPAQUE);
         counts.lost_ends += u64::from(ends);

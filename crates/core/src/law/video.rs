@@ -85,7 +85,7 @@ settings! {
 
 impl Rule {
     /// Fills in the defaults that follow from the ladder and from the buffer.
-    pub fn settle(&mut self, ladder: &[Rate], buffer: Time, segment: Time) {
+    pub fn fill_in_defaults(&mut self, ladder: &[Rate], buffer: Time, segment: Time) {
         let part = |of_240: u64| Time::from_ps(buffer.ps() / 240 * of_240);
         match self {
             Rule::Bba(bba) => {
@@ -234,7 +234,7 @@ mod tests {
 
     fn settled(mut rule: Rule, ladder: &[Rate], buffer_s: u64) -> Rule {
         let (buffer, segment) = (Time::from_secs(buffer_s), Time::from_secs(4));
-        rule.settle(ladder, buffer, segment);
+        rule.fill_in_defaults(ladder, buffer, segment);
         rule.check(ladder, buffer, segment).unwrap();
         rule
     }

@@ -116,7 +116,7 @@ impl<C: Default> Port<C> {
     }
 
     /// Sets the port back to the instant at which all that was noted in `early` has not arrived.
-    pub fn turn_back(&mut self, early: &mut Early) {
+    pub fn rewind(&mut self, early: &mut Early) {
         if early.arrived == [0; 2] {
             return;
         }
@@ -134,7 +134,7 @@ impl<C: Default> Port<C> {
 
     /// Undoes [`Port::turn_back`]. Nothing waits where anything was booked, so that the port has
     /// started no transmission since.
-    pub fn turn_forth(&mut self, early: &Early) {
+    pub fn undo_rewind(&mut self, early: &Early) {
         if early.arrived == [0; 2] {
             return;
         }

@@ -37,7 +37,7 @@ impl Opportunities {
     }
 
     /// The length of the trace.
-    fn turn(&self) -> Time {
+    fn period(&self) -> Time {
         self.times.last().copied().unwrap_or(Time::NEVER)
     }
 
@@ -47,7 +47,7 @@ impl Opportunities {
         let (turns, place) = (number / count, (number % count) as usize);
         match self.times.get(place) {
             Some(at) if self.repeat || turns == 0 => {
-                (self.turn() * turns).saturating_add(*at).saturating_sub(self.start)
+                (self.period() * turns).saturating_add(*at).saturating_sub(self.start)
             }
             _ => Time::NEVER,
         }
@@ -56,11 +56,11 @@ impl Opportunities {
     /// How many opportunities there are up to a time of the trace, inclusive.
     fn until(&self, at: Time) -> u64 {
         let count = self.times.len() as u64;
-        let turns = at.ps() / self.turn().ps().max(1);
+        let turns = at.ps() / self.period().ps().max(1);
         if turns > 0 && !self.repeat {
             return count;
         }
-        let begin = self.turn() * turns;
+        let begin = self.period() * turns;
         let within = self.times.partition_point(|time| begin.saturating_add(*time) <= at);
         turns * count + within as u64
     }

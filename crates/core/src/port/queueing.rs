@@ -212,7 +212,7 @@ impl<C: Default> Port<C> {
         if std::mem::take(&mut staged.congested)
             && let Some(filter) = &mut staged.stages.filter
         {
-            filter.look(now, &mut staged.waiting.all_packets());
+            filter.see_queue(now, &mut staged.waiting.all_packets());
         }
         self.staged = Some(staged);
         self.ask_again(now);
@@ -313,7 +313,7 @@ impl<C: Default> Port<C> {
         self.tally.waited.end(now);
         self.tally.dropped_waiting += 1;
         self.lose(gone.flags, reason);
-        staged.stages.untaken(gone, reason, now);
+        staged.stages.dropped_from_queue(gone, reason, now);
     }
 
     /// Asks the discipline again after an event that may end a hold.

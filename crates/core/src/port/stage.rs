@@ -109,8 +109,8 @@ impl<D: Datapath> Stage<D> {
     }
 
     /// The queue has dropped a packet that it had accepted.
-    pub fn untaken(&mut self, packet: &Packet) {
-        self.datapath.untaken(packet, &mut self.counts);
+    pub fn dropped_from_queue(&mut self, packet: &Packet) {
+        self.datapath.dropped_from_queue(packet, &mut self.counts);
     }
 
     /// Its transmission starts.

@@ -135,7 +135,7 @@ impl Stages {
 
     /// Tells the filter and the user's own datapath, which follow every packet.
     #[inline(always)]
-    fn tell(&mut self, mut tell: impl FnMut(&mut dyn PerPacket)) {
+    fn each_follower(&mut self, mut tell: impl FnMut(&mut dyn PerPacket)) {
         if let Some(filter) = &mut self.filter {
             tell(&mut **filter);
         }
@@ -151,7 +151,7 @@ impl Stages {
         {
             gate.enqueued(packet);
         }
-        self.tell(|stage| stage.enqueued(packet, now));
+        self.each_follower(|stage| stage.enqueued(packet, now));
     }
 
     /// The packet is offered to the queue, which may still drop it.
@@ -174,25 +174,25 @@ impl Stages {
     }
 
     /// The queue has dropped a packet that it had accepted.
-    pub(super) fn untaken(&mut self, packet: &Packet, reason: Reason, now: Time) {
+    pub(super) fn dropped_from_queue(&mut self, packet: &Packet, reason: Reason, now: Time) {
         if let Some(gate) = &mut self.gate {
-            gate.untaken(packet);
+            gate.dropped_from_queue(packet);
         }
         if let Some(stamp) = &mut self.stamp {
-            stamp.untaken(packet);
+            stamp.dropped_from_queue(packet);
         }
         self.dropped(packet, reason, now);
     }
 
     pub(super) fn dropped(&mut self, packet: &Packet, reason: Reason, now: Time) {
-        self.tell(|stage| stage.dropped(packet, reason, now));
+        self.each_follower(|stage| stage.dropped(packet, reason, now));
     }
 
     pub(super) fn depart(&mut self, packet: &mut Packet, moment: &Moment) {
         if let Some(stamp) = &mut self.stamp {
             stamp.depart(packet, moment);
         }
-        self.tell(|stage| stage.depart(packet, moment.now));
+        self.each_follower(|stage| stage.depart(packet, moment.now));
         if let Some(log) = &mut self.log {
             log.push((moment.now, *packet));
         }

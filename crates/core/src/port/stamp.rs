@@ -32,9 +32,9 @@ macro_rules! stamps {
                 }
             }
 
-            pub(super) fn untaken(&mut self, packet: &Packet) {
+            pub(super) fn dropped_from_queue(&mut self, packet: &Packet) {
                 match self {
-                    $(Stamp::$arm(on) => on.untaken(packet),)+
+                    $(Stamp::$arm(on) => on.dropped_from_queue(packet),)+
                 }
             }
 

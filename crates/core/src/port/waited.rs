@@ -34,7 +34,7 @@ impl Waited {
         let (low, passed) = self.low.overflowing_add(at.ps());
         self.low = low;
         if passed {
-            turn(&mut self.turns, 1);
+            carry(&mut self.turns, 1);
         }
     }
 
@@ -44,7 +44,7 @@ impl Waited {
         let (low, passed) = self.low.overflowing_sub(at.ps());
         self.low = low;
         if passed {
-            turn(&mut self.turns, -1);
+            carry(&mut self.turns, -1);
         }
     }
 
@@ -58,7 +58,7 @@ impl Waited {
 // out of line: in line, the compiler would keep both halves in registers
 #[cold]
 #[inline(never)]
-fn turn(turns: &mut i64, by: i64) {
+fn carry(turns: &mut i64, by: i64) {
     *turns += by;
 }
 

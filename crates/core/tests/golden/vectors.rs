@@ -48,7 +48,7 @@ pub trait Reader {
     /// Sets the time.
     fn at(&mut self, now_ns: u64);
     /// Puts knobs in force.
-    fn turn(&mut self, knobs: &Knobs);
+    fn set_knobs(&mut self, knobs: &Knobs);
     /// A packet comes; whether it passes.
     fn comes(&mut self, who: u64, what: &str) -> bool;
     /// An epoch ends.
@@ -117,11 +117,11 @@ pub fn replay<R: Reader>(
             "rule" => {}
             "allow" => {
                 knobs.allow(number(value), Time::from_secs(1));
-                reader.turn(&knobs);
+                reader.set_knobs(&knobs);
             }
             "knob" => {
                 set(&mut knobs, value);
-                reader.turn(&knobs);
+                reader.set_knobs(&knobs);
             }
             "comes" => {
                 let (what, times) = value.split_once('*').unwrap_or((value, "1"));

@@ -369,9 +369,9 @@ fn an_end_that_the_queue_took_and_lost_does_not_count() {
     let fin = packet("FIN+ACK");
     admit.enqueued(&fin, &mut counts);
     admit.dropped(&fin, &mut counts);
-    admit.untaken(&fin, &mut counts);
-    admit.untaken(&packet("FIN+OPAQUE"), &mut counts);
-    admit.untaken(&packet("DATA"), &mut counts);
+    admit.dropped_from_queue(&fin, &mut counts);
+    admit.dropped_from_queue(&packet("FIN+OPAQUE"), &mut counts);
+    admit.dropped_from_queue(&packet("DATA"), &mut counts);
     assert_eq!((counts.departed, counts.lost_ends, counts.lost_openers), (1, 1, 0));
     // three of ten ends were lost: closed at 7
     let mut rig = at_once();

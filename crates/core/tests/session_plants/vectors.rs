@@ -57,7 +57,7 @@ impl Reader for Model {
         self.now = Time::from_ns(now_ns);
     }
 
-    fn turn(&mut self, knobs: &Knobs) {
+    fn set_knobs(&mut self, knobs: &Knobs) {
         self.knobs = *knobs;
     }
 

@@ -71,7 +71,7 @@ struct Run {
 
 /// What a run has done, and whether this machine kept up with it.
 #[derive(Serialize)]
-struct Told {
+struct Summary {
     sessions: usize,
     completed: usize,
     /// How late the latest session started, ms.
@@ -109,7 +109,7 @@ impl Run {
         let run = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |at| at.as_nanos() as u64);
         let found = runtime.block_on(client::run(&plan, self.to, run))?;
         record::write(BufWriter::new(table), &plan, &found.records)?;
-        let told = Told {
+        let told = Summary {
             sessions: found.records.len(),
             completed: found.records.iter().filter(|(_, record)| record.ended.is_some()).count(),
             latest_start_ms: found.latest_start * 1e3,

@@ -98,7 +98,7 @@ pub async fn run(plan: &Plan, to: SocketAddr, run: u64) -> Result<Found, Failure
         .run_until(async {
             tokio::select! {
                 failure = shared.room.none(to) => Err(failure),
-                never = late.note() => match never {},
+                never = late.record() => match never {},
                 records = work => records,
             }
         })
@@ -159,7 +159,7 @@ async fn session(number: u32, flow: Flow, sort: Sort, shared: &Shared) -> Record
             found.gave_up = out.map(|_| shared.now());
             // `work` still holds the socket
             if let Some(info) = shared.ask(near.get()) {
-                note(&mut found, &flow, &info);
+                record_kernel_counts(&mut found, &flow, &info);
             }
         }
     }
@@ -167,7 +167,7 @@ async fn session(number: u32, flow: Flow, sort: Sort, shared: &Shared) -> Record
 }
 
 /// Records the kernel's counts at the end of a session or of the run.
-fn note(found: &mut Record, flow: &Flow, info: &Info) {
+fn record_kernel_counts(found: &mut Record, flow: &Flow, info: &Info) {
     if found.connected.is_none() {
         found.syn_tries = 1 + info.retransmitted;
         return;
@@ -237,7 +237,7 @@ async fn exchange(
     stream.read_u8().await?;
     now.ended = Some(shared.now());
     if let Some(info) = shared.ask(near.get()) {
-        note(&mut now, &flow, &info);
+        record_kernel_counts(&mut now, &flow, &info);
     }
     record.set(now);
     part(stream, None).await

@@ -15,7 +15,7 @@ pub(super) struct Late(RefCell<Vec<f64>>);
 
 impl Late {
     /// Notes it until this is dropped.
-    pub(super) async fn note(&self) -> Infallible {
+    pub(super) async fn record(&self) -> Infallible {
         loop {
             let due = Instant::now() + LOOK;
             sleep_until(due).await;

@@ -47,7 +47,7 @@ struct Book {
 }
 
 impl Book {
-    fn note(&mut self, run: u64, flow: u32, sent: Sent) {
+    fn record(&mut self, run: u64, flow: u32, sent: Sent) {
         let place = self.runs.iter().position(|(known, _)| *known == run).unwrap_or_else(|| {
             self.runs.push((run, BTreeMap::new()));
             self.runs.len() - 1
@@ -145,7 +145,7 @@ async fn session(mut stream: TcpStream, shared: &Shared) -> io::Result<()> {
             let given = give(&mut stream, size, control).await;
             shared.active.borrow_mut().remove(&(run, flow));
             let sent = sent(ends, shared, given.is_ok().then(|| accepted.elapsed()));
-            shared.book.borrow_mut().note(run, flow, sent);
+            shared.book.borrow_mut().record(run, flow, sent);
             given
         }
         Request::Records { run } => {
@@ -153,7 +153,7 @@ async fn session(mut stream: TcpStream, shared: &Shared) -> io::Result<()> {
             let active = shared.active.borrow().clone();
             for (&(_, flow), &ends) in active.range((run, 0)..=(run, u32::MAX)) {
                 let sent = sent(ends, shared, None);
-                shared.book.borrow_mut().note(run, flow, sent);
+                shared.book.borrow_mut().record(run, flow, sent);
             }
             let records = shared.book.borrow().of(run);
             let text = serde_json::to_vec(&records).map_err(io::Error::other)?;

@@ -61,7 +61,7 @@ impl Controller {
 
     fn change_mode(&mut self, mode: Mode) -> Result<(), Failure> {
         let before = std::mem::replace(&mut self.config.file.mode, mode);
-        let changed = self.obey();
+        let changed = self.apply_config();
         if changed.is_err() {
             self.config.file.mode = before;
         }

@@ -39,7 +39,7 @@ pub struct Hour {
 
 impl Hour {
     /// Adds what has happened since the last look; `at_s`: seconds since 1970.
-    pub fn look(&mut self, status: &Status, at_s: u64) {
+    pub fn add(&mut self, status: &Status, at_s: u64) {
         let by_queue = status.connections.map_or(0, |(_, lost)| lost);
         let now = Part {
             at_s,
@@ -88,14 +88,14 @@ mod tests {
     #[test]
     fn a_part_is_what_the_totals_grew_by() {
         let mut hour = Hour::default();
-        hour.look(&status(5_000_000, 100, 40), 1_000);
+        hour.add(&status(5_000_000, 100, 40), 1_000);
         assert_eq!(hour.parts().count(), 0);
-        hour.look(&status(6_250_000, 130, 52), 1_010);
+        hour.add(&status(6_250_000, 130, 52), 1_010);
         let part =
             Part { at_s: 1_010, bytes: 1_250_000, came: 30, refused: 12, spared: 0, lost: 0 };
         assert_eq!(hour.parts().copied().collect::<Vec<_>>(), [part]);
         // the interface is another one with the same name, and has sent 7 kB
-        hour.look(&status(7_000, 130, 52), 1_020);
+        hour.add(&status(7_000, 130, 52), 1_020);
         assert_eq!(hour.parts().last().map(|part| (part.bytes, part.came)), Some((7_000, 0)));
     }
 
@@ -104,7 +104,7 @@ mod tests {
     fn an_hour_is_kept_and_no_more() {
         let mut hour = Hour::default();
         for at in 0..1_000 {
-            hour.look(&status(at, at, 0), 10 * at);
+            hour.add(&status(at, at, 0), 10 * at);
         }
         assert_eq!(hour.parts().count(), 360);
         assert_eq!(hour.parts().next().map(|part| part.at_s), Some(10 * 640));

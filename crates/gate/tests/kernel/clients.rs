@@ -57,14 +57,14 @@ fn bench() -> Option<Gate> {
         ..settings()
     };
     let mut gate = gate(clients, 0)?;
-    gate.turn(&knobs()).expect("the kernel takes them");
+    gate.set_knobs(&knobs()).expect("the kernel takes them");
     Some(gate)
 }
 
-fn turn(gate: &mut Gate, change: impl FnOnce(&mut Knobs)) {
+fn change_knobs(gate: &mut Gate, change: impl FnOnce(&mut Knobs)) {
     let mut knobs = knobs();
     change(&mut knobs);
-    gate.turn(&knobs).expect("the kernel takes them");
+    gate.set_knobs(&knobs).expect("the kernel takes them");
 }
 
 fn at(gate: &mut Gate, now_ns: u64) {
@@ -83,7 +83,7 @@ fn comes(gate: &Gate, packet: &[u8]) -> bool {
 fn a_client_stays_in_until_it_is_idle() {
     let Some(mut gate) = bench() else { return };
     assert!(comes(&gate, &from4(1, 1, SYN)));
-    turn(&mut gate, |knobs| knobs.shut = u32::MAX);
+    change_knobs(&mut gate, |knobs| knobs.shut = u32::MAX);
     at(&mut gate, 14_000_000_000);
     assert!(comes(&gate, &from4(1, 2, SYN)));
     assert!(!comes(&gate, &from4(2, 3, SYN)), "another client");
@@ -98,12 +98,12 @@ fn an_answer_is_for_the_client_that_asked() {
     let egress = Settings { syn_in: 0, limiter: 2, hashed: 1, client_cells: 64, ..settings() };
     let egress = Settings { client_idle: IDLE, client_prefix4: 32, client_prefix6: 64, ..egress };
     let Some(mut leaving) = super::gate(egress, 0) else { return };
-    leaving.turn(&knobs()).expect("the kernel takes them");
+    leaving.set_knobs(&knobs()).expect("the kernel takes them");
     assert_eq!(super::show(&leaving, &to4(1, 1, SYN_ACK)), PASS);
-    turn(&mut leaving, |knobs| knobs.shut = u32::MAX);
+    change_knobs(&mut leaving, |knobs| knobs.shut = u32::MAX);
     assert_eq!(super::show(&leaving, &to4(1, 2, SYN_ACK)), PASS);
     assert_ne!(super::show(&leaving, &to4(2, 3, SYN_ACK)), PASS);
-    turn(&mut gate, |knobs| knobs.shut = u32::MAX);
+    change_knobs(&mut gate, |knobs| knobs.shut = u32::MAX);
     assert!(!comes(&gate, &from4(1, 1, SYN)), "a gate of its own");
 }
 
@@ -112,7 +112,7 @@ fn an_answer_is_for_the_client_that_asked() {
 fn a_network_of_ipv6_is_one_client() {
     let Some(mut gate) = bench() else { return };
     assert!(comes(&gate, &from6(1, 1)));
-    turn(&mut gate, |knobs| knobs.shut = u32::MAX);
+    change_knobs(&mut gate, |knobs| knobs.shut = u32::MAX);
     assert!(comes(&gate, &from6(1, 200)));
     assert!(!comes(&gate, &from6(2, 1)));
 }
@@ -136,20 +136,20 @@ fn who_has_waited_for_half_a_minute_is_let_in_at_the_next_try() {
         at(gate, at_ms * 1_000_000);
         comes(gate, &from4(client, 1, SYN))
     };
-    turn(&mut gate, |knobs| knobs.shut = u32::MAX);
+    change_knobs(&mut gate, |knobs| knobs.shut = u32::MAX);
     for at_ms in [0, 15_000, 29_990] {
         assert!((1..=3).all(|client| !tries(&mut gate, client, at_ms)));
     }
-    turn(&mut gate, |_| {});
+    change_knobs(&mut gate, |_| {});
     assert_eq!((10..30).filter(|&client| tries(&mut gate, client, 30_010)).count(), 10);
-    turn(&mut gate, |knobs| knobs.shut = u32::MAX);
+    change_knobs(&mut gate, |knobs| knobs.shut = u32::MAX);
     assert!(tries(&mut gate, 1, 30_010) && tries(&mut gate, 2, 30_010));
     assert!(!tries(&mut gate, 3, 30_010));
     for (client, at_ms) in [(50, 30_110), (51, 30_211)] {
         assert!(!tries(&mut gate, 3, at_ms - 11));
-        turn(&mut gate, |_| {});
+        change_knobs(&mut gate, |_| {});
         assert!(tries(&mut gate, client, at_ms));
-        turn(&mut gate, |knobs| knobs.shut = u32::MAX);
+        change_knobs(&mut gate, |knobs| knobs.shut = u32::MAX);
     }
     assert!(tries(&mut gate, 3, 30_211));
     assert!(tries(&mut gate, 1, 45_000));
@@ -161,10 +161,10 @@ fn who_has_waited_for_half_a_minute_is_let_in_at_the_next_try() {
 #[test]
 fn a_client_opens_its_share_in_a_round() {
     let Some(mut gate) = bench() else { return };
-    turn(&mut gate, |knobs| (knobs.share, knobs.round) = (3, 1));
+    change_knobs(&mut gate, |knobs| (knobs.share, knobs.round) = (3, 1));
     assert_eq!((1..=4).filter(|&port| comes(&gate, &from4(1, port, SYN))).count(), 3);
     assert!(comes(&gate, &from4(2, 1, SYN)), "another client has its own share");
-    turn(&mut gate, |knobs| (knobs.share, knobs.round) = (3, 2));
+    change_knobs(&mut gate, |knobs| (knobs.share, knobs.round) = (3, 2));
     assert_eq!((5..=8).filter(|&port| comes(&gate, &from4(1, port, SYN))).count(), 3);
 }
 
@@ -176,7 +176,7 @@ fn what_became_of_each_client_is_counted() {
     let Some(mut gate) = gate(settings, 0) else { return };
     let mut one = Knobs::default();
     one.allow(1, Time::from_secs(1));
-    gate.turn(&one).expect("the kernel takes them");
+    gate.set_knobs(&one).expect("the kernel takes them");
     let mut at = |ms: u64, packet: &[u8]| {
         let now = |control: &mut tidegate_gate::shared::Control| {
             control.test_now_ns = ms * 1_000_000;
@@ -215,7 +215,7 @@ fn a_wait_that_ends_before_it_began_counts_nothing() {
         if refuses {
             knobs.allow(1, Time::from_secs(1));
         }
-        gate.turn(&knobs).expect("the kernel takes them");
+        gate.set_knobs(&knobs).expect("the kernel takes them");
         let now = |control: &mut tidegate_gate::shared::Control| {
             control.test_now_ns = ms * 1_000_000;
         };

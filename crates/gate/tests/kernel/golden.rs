@@ -54,11 +54,11 @@ fn replay_in(text: &str, mut gate: Box<dyn Machine>, expected_rows: usize) {
         match *event {
             "allow" => {
                 knobs.allow(value.parse().expect("a number"), Time::from_secs(1));
-                gate.turn(&knobs);
+                gate.set_knobs(&knobs);
             }
             "open" => {
                 knobs.open();
-                gate.turn(&knobs);
+                gate.set_knobs(&knobs);
             }
             "epoch" => epoch = Some(gate.tally()),
             "arrive" if ends => {} // counted when the queue takes it
@@ -118,7 +118,7 @@ fn replay_saving(mut gate: Box<dyn Machine>) {
         if *event == "epoch" {
             (before, unseen) = (gate.tally(), false);
             // an epoch begins with the same knobs
-            gate.turn(&knobs);
+            gate.set_knobs(&knobs);
         }
         if unseen || matches!(*event, "epoch" | "queued") {
             continue;
@@ -135,7 +135,7 @@ fn replay_saving(mut gate: Box<dyn Machine>) {
             _ => panic!("`{event}` is no event"),
         }
         if *event != "arrive" {
-            gate.turn(&knobs);
+            gate.set_knobs(&knobs);
             continue;
         }
         let [now_arrived, now_admitted, _, _, now_eligible] = since(&gate.tally(), &before);

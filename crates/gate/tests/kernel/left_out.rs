@@ -9,7 +9,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Says that the present test is left out, and why; behind the last colon is what would run it.
-pub(super) fn note(reason: &str) {
+pub(super) fn record(reason: &str) {
     let all = std::env::var_os("TIDEGATE_RUN_ALL").is_some_and(|value| value == "1");
     let list = std::env::var_os("TIDEGATE_LEFT_OUT").map(PathBuf::from);
     left_out(all, list.as_deref(), reason);

@@ -41,7 +41,7 @@ pub(crate) fn settings() -> Settings {
 pub(crate) fn gate(settings: Settings, flows: u32) -> Option<Gate> {
     let missing = tidegate_gate::privileges::missing();
     if !missing.is_empty() {
-        left_out::note(&format!(
+        left_out::record(&format!(
             "no right to load programs ({}): run make test as root",
             missing.join(", ")
         ));

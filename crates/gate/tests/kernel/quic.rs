@@ -41,7 +41,7 @@ fn scarce(more: Settings) -> Option<Gate> {
     let mut gate = gate(quic, 0)?;
     let mut knobs = Knobs::default();
     knobs.allow(1, Time::from_secs(10));
-    gate.turn(&knobs).expect("the kernel takes them");
+    gate.set_knobs(&knobs).expect("the kernel takes them");
     Some(gate)
 }
 
@@ -136,7 +136,7 @@ fn what_is_forgotten_has_ended_and_what_is_only_observed_does_not_end() {
     };
     let mut knobs = Knobs::default();
     knobs.open();
-    gate.turn(&knobs).expect("the kernel takes them");
+    gate.set_knobs(&knobs).expect("the kernel takes them");
     for port in 0..100 {
         assert_eq!(fate(&gate, &datagram(1000 + port, INITIAL, false)), Fate::QuicAdmitted);
     }

@@ -14,7 +14,7 @@ fn closed(settings: Settings) -> Option<Gate> {
     let mut gate = gate(Settings { limiter: 0, ..settings }, 16)?;
     let mut knobs = Knobs::default();
     knobs.allow(0, Time::from_secs(1));
-    gate.turn(&knobs).expect("the kernel takes them");
+    gate.set_knobs(&knobs).expect("the kernel takes them");
     Some(gate)
 }
 
@@ -78,7 +78,7 @@ fn both_directions_of_a_flow_have_one_hash() {
     knobs.allow(1_000_000, Time::from_secs(1));
     (knobs.shut, knobs.bypass) = (1 << 31, 2 << 16);
     for gate in [&mut incoming, &mut leaving] {
-        gate.turn(&knobs).expect("the kernel takes them");
+        gate.set_knobs(&knobs).expect("the kernel takes them");
     }
     let mut passed = 0;
     for port in 1..=100 {
@@ -222,7 +222,7 @@ fn a_session_is_answered_by_the_first_packet_behind_the_syns() {
     let Some(mut gate) = gate(here, 0) else { return };
     let mut knobs = Knobs::default();
     knobs.open();
-    gate.turn(&knobs).expect("the kernel takes them");
+    gate.set_knobs(&knobs).expect("the kernel takes them");
     let incoming = |packet: &[u8]| gate.show_incoming(packet).expect("the kernel shows it");
     for port in [1, 1, 2, 3] {
         incoming(&answer(port, SYN));
@@ -254,7 +254,7 @@ fn a_session_is_answered_once_more_than_syns_leaves() {
     let Some(mut gate) = gate(here, 0) else { return };
     let mut knobs = Knobs::default();
     knobs.open();
-    gate.turn(&knobs).expect("the kernel takes them");
+    gate.set_knobs(&knobs).expect("the kernel takes them");
     let answered = |packets: &[Vec<u8>]| {
         packets.iter().for_each(|packet| _ = show(&gate, packet));
         tally(&gate).answered
@@ -297,7 +297,7 @@ fn the_dual_queue_loses_by_its_table() {
         gate.program
             .set(|control| (control.lease_ns, control.enforce) = (LEASE, 1))
             .expect("the kernel takes it");
-        gate.turn(&Knobs { pass_all: 1, ..Knobs::default() }).expect("the kernel takes it");
+        gate.set_knobs(&Knobs { pass_all: 1, ..Knobs::default() }).expect("the kernel takes it");
         let leaves = |packet: &[u8]| gate.program.show(packet, 1).expect("shown").action;
         let comes_in = |packet: &[u8]| gate.show_incoming(packet).expect("shown");
         let (here, there) = if syn_in == 1 { (expected, PASS) } else { (PASS, expected) };
@@ -355,7 +355,7 @@ fn the_same_flows_are_eligible_again() {
     let mut knobs = Knobs::default();
     knobs.allow(1_000_000, Time::from_secs(1));
     (knobs.shut, knobs.bypass) = (1 << 31, 2 << 16);
-    gate.turn(&knobs).expect("the kernel takes them");
+    gate.set_knobs(&knobs).expect("the kernel takes them");
     let passes = |port| show(&gate, &tcp(port, "SYN")) == PASS;
     let first: Vec<bool> = (1..=400).map(passes).collect();
     let again: Vec<bool> = (1..=400).map(passes).collect();

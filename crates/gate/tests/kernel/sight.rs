@@ -17,7 +17,7 @@ fn open() -> Option<Gate> {
     let mut gate = gate(settings(), 0)?;
     let mut knobs = Knobs::default();
     knobs.open();
-    gate.turn(&knobs).expect("the kernel takes them");
+    gate.set_knobs(&knobs).expect("the kernel takes them");
     Some(gate)
 }
 
@@ -127,7 +127,7 @@ fn quic_shares_the_bucket_on_request() {
         let Some(mut gate) = gate(Settings { quic_cells, ..settings() }, 0) else { return };
         let mut knobs = Knobs::default();
         knobs.allow(1, Time::from_secs(1));
-        gate.turn(&knobs).expect("the kernel takes them");
+        gate.set_knobs(&knobs).expect("the kernel takes them");
         assert_eq!(fate(&gate, &tcp(1, SYN)), Fate::Admitted);
         assert_eq!(fate(&gate, &quic(0xc3, 1, 1200)), second);
     }
@@ -141,7 +141,7 @@ fn any_bytes_pass_or_are_counted() {
     };
     let mut knobs = Knobs::default();
     knobs.open();
-    gate.turn(&knobs).expect("the kernel takes them");
+    gate.set_knobs(&knobs).expect("the kernel takes them");
     let whole = [
         tcp(1, SYN),
         frame(IPV6, &ipv6(0, &[&[6, 0, 0, 0, 0, 0, 0, 0][..], &tcp_header(TCP_SYN)].concat())),

@@ -20,7 +20,7 @@ pub trait Machine {
     /// Sets the time of the test's clock, and a lease from then on.
     fn at(&mut self, now_ns: u64);
     /// Puts knobs in force and begins a new interval.
-    fn turn(&mut self, knobs: &Knobs);
+    fn set_knobs(&mut self, knobs: &Knobs);
     /// The action on a packet that leaves.
     fn show(&mut self, packet: &[u8]) -> i32;
     /// Counts the connections of QUIC that have ended.
@@ -37,8 +37,8 @@ impl Machine for Gate {
         self.program.set(set).expect("the kernel takes the time");
     }
 
-    fn turn(&mut self, knobs: &Knobs) {
-        Gate::turn(self, knobs).expect("the kernel takes the knobs");
+    fn set_knobs(&mut self, knobs: &Knobs) {
+        Gate::set_knobs(self, knobs).expect("the kernel takes the knobs");
     }
 
     fn show(&mut self, packet: &[u8]) -> i32 {
@@ -152,7 +152,7 @@ impl Machine for Host {
         self.control();
     }
 
-    fn turn(&mut self, knobs: &Knobs) {
+    fn set_knobs(&mut self, knobs: &Knobs) {
         let turn = self.control.turn.wrapping_add(1);
         let entry = u64::from(turn & 1).to_le_bytes();
         self.ask::<8>(Request::Knobs, &[&entry[..], &knobs_bytes(knobs)].concat());

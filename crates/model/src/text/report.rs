@@ -32,7 +32,7 @@ pub(crate) struct Problem {
 
 /// A problem, for those that show it in their own way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Told<'a> {
+pub struct Message<'a> {
     /// What is wrong, in one line.
     pub what: &'a str,
     /// How to correct it; a second line gives the meaning of the key.
@@ -101,8 +101,8 @@ impl Report {
     }
 
     /// The problems, each with its line.
-    pub fn problems(&self) -> impl Iterator<Item = Told<'_>> {
-        self.problems.iter().map(|(problem, excerpt)| Told {
+    pub fn problems(&self) -> impl Iterator<Item = Message<'_>> {
+        self.problems.iter().map(|(problem, excerpt)| Message {
             what: &problem.what,
             help: &problem.help,
             place: excerpt.as_ref().map(|excerpt| (excerpt.name.as_str(), excerpt.first)),

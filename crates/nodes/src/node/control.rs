@@ -154,7 +154,7 @@ async fn trace(
 }
 
 /// Carries out a request.
-pub(super) fn obey(order: Order, engine: &mut Engine) {
+pub(super) fn carry_out(order: Order, engine: &mut Engine) {
     // an error means that the client has gone
     match order {
         Order::Status(answer) => {

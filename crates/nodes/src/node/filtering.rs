@@ -71,7 +71,7 @@ impl Core {
         });
         let (p, n, r) = (trigger.packets, trigger.connections(), trigger.share);
         info!(node = %self.name, greedy = ?event.origin, p, n, r, "congested");
-        self.note(event);
+        self.record(event);
         if let Some(key) = greedy {
             self.filter(key);
         }
@@ -86,12 +86,12 @@ impl Core {
             self.drop(Reason::FiltersFull);
             let mut event = self.event("refused", Some(origin), Some(from));
             event.reason = Reason::FiltersFull.name().to_owned();
-            self.note(event);
+            self.record(event);
             return false;
         }
         let lasts_s = (placed.until - self.now).secs();
         info!(node = %self.name, %origin, %from, lasts_s, "filter installed");
-        self.note(self.event("filter", Some(origin), Some(from)));
+        self.record(self.event("filter", Some(origin), Some(from)));
         if let Some(ask) = placed.ask {
             self.ask(ask);
         }
@@ -126,7 +126,7 @@ impl Core {
         let mut payload = filter.encode();
         let tag = trust.sign(&header, &payload);
         payload.extend_from_slice(&tag);
-        self.note(self.event("ask", Some(origin), Some(to)));
+        self.record(self.event("ask", Some(origin), Some(to)));
         self.send(&header, &payload);
     }
 
@@ -158,7 +158,7 @@ impl Core {
         if from == asker || filter.origin == asker {
             return Err(Reason::NotDownstream);
         }
-        self.note(self.event("asked", Some(filter.origin), Some(asker)));
+        self.record(self.event("asked", Some(filter.origin), Some(asker)));
         let placed = self.filter(Key { from: from.into(), origin: filter.origin.into() });
         // a full table was already counted
         debug_assert!(placed || self.lgc.most_filters > 0);
@@ -170,6 +170,6 @@ impl Core {
         let mut event = self.event("refused", Some(filter.origin), Some(header.source));
         event.reason = reason.name().to_owned();
         info!(node = %self.name, origin = %filter.origin, by = %header.source, reason = reason.name(), "request refused");
-        self.note(event);
+        self.record(event);
     }
 }

@@ -100,7 +100,7 @@ impl Link {
         let idle = (self.free_at <= now).then(|| now - self.free_at);
         let (pace, lgc) = (self.pace, self.lgc.as_mut());
         let congested = lgc.is_some_and(|lgc| lgc.observe(queue, idle, pace, now));
-        self.note(label, queue, now);
+        self.record(label, queue, now);
         let size = cargo.bytes.len() as u16;
         let packet = Packet { at: now, size, flags: Flags::DATA, ..Packet::default() };
         let lost = match self.port.arrive_plain(&packet, cargo, now) {
@@ -119,7 +119,7 @@ impl Link {
         (lost, trigger)
     }
 
-    fn note(&mut self, label: Label, queue: u32, now: Time) {
+    fn record(&mut self, label: Label, queue: u32, now: Time) {
         if self.record.len() < self.most_recorded {
             self.record.push(Arrival {
                 time_s: now.secs(),

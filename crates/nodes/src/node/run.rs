@@ -106,7 +106,7 @@ async fn serve(config: &Config, menu: &Menu, until_stdin_closes: bool) -> Result
             }
             Some(order) = inbox.recv() => {
                 engine.at(clock.now(), Clock::wall_us());
-                control::obey(order, &mut engine);
+                control::carry_out(order, &mut engine);
             }
             _ = wire.readable() => drain(&mut engine, &mut wire, &clock),
             () = tokio::time::sleep_until(clock.instant(due)), if due < Time::NEVER => {}

@@ -140,7 +140,7 @@ impl Core {
         self.counts.drops[reason as usize] += 1;
     }
 
-    pub(super) fn note(&mut self, event: Event) {
+    pub(super) fn record(&mut self, event: Event) {
         if self.events.len() >= MOST_EVENTS {
             self.events.pop_front();
         }

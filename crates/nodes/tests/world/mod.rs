@@ -133,7 +133,7 @@ impl World {
         }
     }
 
-    fn look(&mut self, at: Address) {
+    fn advance_node(&mut self, at: Address) {
         let clock = self.clock(at);
         let Some(engine) = self.engines.get_mut(&at) else { return };
         engine.at(self.now, clock);
@@ -155,7 +155,7 @@ impl World {
             }
             self.now = self.now.max(timer.0.min(wire));
             if wire > timer.0 {
-                self.look(timer.1);
+                self.advance_node(timer.1);
                 continue;
             }
             let Some(Reverse((_, _, to, from, bytes))) = self.under_way.pop() else { return };
@@ -163,7 +163,7 @@ impl World {
             if let Some(engine) = self.engines.get_mut(&to) {
                 engine.at(self.now, clock);
                 engine.receive(from, &bytes);
-                self.look(to);
+                self.advance_node(to);
             }
         }
     }
@@ -182,7 +182,7 @@ impl World {
         let engine = self.engines.get_mut(&at).expect("it lives");
         engine.at(now, clock);
         engine.inject(header, payload).expect("it fits");
-        self.look(at);
+        self.advance_node(at);
     }
 
     /// Packets of one node that arrived at another.

@@ -334,13 +334,13 @@ impl PythonControl {
         if let Some((has, known, own, object)) = found {
             (control.has, control.known, control.own) = (has, known, own);
             control.object = Some(object);
-            control.tell(Time::ZERO, "__init__", |_| Ok(()));
+            control.call(Time::ZERO, "__init__", |_| Ok(()));
         }
         control
     }
 
     /// Tells the object of an event, and reads its window.
-    fn tell(
+    fn call(
         &mut self,
         now: Time,
         method: &str,
@@ -374,7 +374,7 @@ impl PythonControl {
     /// Sets window and threshold in the object as they are here.
     fn write(&mut self, method: &str) {
         let (cwnd, ssthresh) = (self.cwnd, self.ssthresh);
-        self.tell(self.now, method, |object| {
+        self.call(self.now, method, |object| {
             object.setattr("cwnd", cwnd)?;
             object.setattr("ssthresh", ssthresh)
         });
@@ -416,7 +416,7 @@ impl Control for PythonControl {
 
     fn on_ack(&mut self, sample: &sim::RateSample<'_>) {
         let told = Sample::of(sample);
-        self.tell(sample.now, "on_ack", |object| object.call_method1("on_ack", (told,)).map(drop));
+        self.call(sample.now, "on_ack", |object| object.call_method1("on_ack", (told,)).map(drop));
     }
 
     fn on_part(&mut self, sample: &sim::RateSample<'_>) {
@@ -430,14 +430,14 @@ impl Control for PythonControl {
             sim::Signal::Mark => Signal::Mark,
         };
         let told = Congestion::of(at);
-        self.tell(at.now, "on_congestion", |object| {
+        self.call(at.now, "on_congestion", |object| {
             object.call_method1("on_congestion", (signal, told)).map(drop)
         });
     }
 
     fn on_timeout(&mut self, at: &sim::CongestionEvent, again: bool) {
         let told = Congestion::of(at);
-        self.tell(at.now, "on_timeout", |object| {
+        self.call(at.now, "on_timeout", |object| {
             object.call_method1("on_timeout", (told, again)).map(drop)
         });
     }
@@ -448,7 +448,7 @@ impl Control for PythonControl {
 
     fn on_sent(&mut self, now: Time, flight: u32) {
         if self.has.on_sent {
-            self.tell(now, "on_sent", |object| {
+            self.call(now, "on_sent", |object| {
                 object.call_method1("on_sent", (now.secs(), flight)).map(drop)
             });
         }
@@ -456,7 +456,7 @@ impl Control for PythonControl {
 
     fn on_recovered(&mut self, window: f64) {
         if self.has.on_recovered {
-            self.tell(self.now, "on_recovered", |object| {
+            self.call(self.now, "on_recovered", |object| {
                 object.call_method1("on_recovered", (window,)).map(drop)
             });
         }
@@ -485,7 +485,7 @@ impl Control for PythonControl {
                 LostSyn::Rfc => "rfc",
                 LostSyn::Linux => "linux",
             };
-            self.tell(self.now, "on_lost_syn", |object| {
+            self.call(self.now, "on_lost_syn", |object| {
                 object.call_method1("on_lost_syn", (rule,)).map(drop)
             });
         } else if let Some(own) = self.window_and_threshold() {
@@ -496,7 +496,7 @@ impl Control for PythonControl {
 
     fn on_idle(&mut self, window: f64, ssthresh: f64) {
         if self.has.on_idle {
-            self.tell(self.now, "on_idle", |object| {
+            self.call(self.now, "on_idle", |object| {
                 object.call_method1("on_idle", (window, ssthresh)).map(drop)
             });
         } else if let Some(own) = self.window_and_threshold() {

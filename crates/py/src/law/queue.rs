@@ -13,7 +13,7 @@ use tidegate_model::port::PortDraw;
 
 use super::own::{Named, method, noted};
 use super::packet::{Draw, Packet, Verdict, shown};
-use super::{View, deadline, turn};
+use super::{View, answer_of, deadline};
 
 /// The waiting packets, in the order of arrival. They can be looked at during a call alone.
 #[pyclass(module = "tidegate._native")]
@@ -444,7 +444,7 @@ impl Discipline for PythonQueue {
         let Some((_, tick)) = &self.clock else { return Ok((Time::NEVER, None)) };
         let turn = Python::attach(|py| {
             let answer = tick.call1(py, (now.secs(), View::of(view)));
-            let turn = answer.and_then(|answer| turn(now, answer.bind(py)));
+            let turn = answer.and_then(|answer| answer_of(now, answer.bind(py)));
             turn.map_err(|error| noted(py, error, &self.law, "tick", now))
         });
         let (next, decision) = turn?;

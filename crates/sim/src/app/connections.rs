@@ -173,7 +173,7 @@ impl Connections {
                     if part.lacking > 0 && !part.last {
                         let end = first + part.segments;
                         let flow = self.flows.known_as(slot, world).slot;
-                        self.note(Noted::Short { flow, end, lacking: part.lacking });
+                        self.record(Noted::Short { flow, end, lacking: part.lacking });
                     }
                     if part.last {
                         self.note_end(slot, world);
@@ -188,10 +188,10 @@ impl Connections {
     }
 
     fn note_end(&mut self, slot: u32, world: &World<'_>) {
-        self.note(Noted::Flow(self.flows.known_as(slot, world)));
+        self.record(Noted::Flow(self.flows.known_as(slot, world)));
     }
 
-    fn note(&mut self, noted: Noted) {
+    fn record(&mut self, noted: Noted) {
         if let Some(list) = &mut self.noted {
             list.push(noted);
         }

@@ -63,7 +63,7 @@ impl Player {
     }
 
     /// Brings what is shown up to date: the buffer may have run dry.
-    fn settle(&mut self, now: Time, film: &Video) {
+    fn catch_up(&mut self, now: Time, film: &Video) {
         let Playback::Playing { dry } = self.playback else { return };
         if dry >= now {
             return;
@@ -99,7 +99,7 @@ impl Player {
     /// The segment asked for has come, in so many bytes; says when to ask for
     /// the next one, if there is one.
     pub(super) fn fetched(&mut self, now: Time, bytes: u64, film: &Video) -> Option<Time> {
-        self.settle(now, film);
+        self.catch_up(now, film);
         self.adaptation.fetched(&film.rule, bytes, now.saturating_sub(self.asked_at));
         self.fetched += 1;
         self.rates += film.ladder.get(self.level).map_or(0, |rate| rate.bps());
@@ -138,7 +138,7 @@ impl Player {
 
     /// The viewer leaves, or the run ends.
     pub(super) fn leave(&mut self, now: Time, film: &Video) {
-        self.settle(now, film);
+        self.catch_up(now, film);
         let shown = film.segment * u64::from(self.fetched);
         match self.playback {
             Playback::Waiting { since, buffered } => {
@@ -172,7 +172,7 @@ mod tests {
     fn film(segments: u32) -> Video {
         let ladder = vec![Rate::from_bps(1_000_000)];
         let mut rule = Rule::default();
-        rule.settle(&ladder, Time::from_secs(10), Time::from_secs(4));
+        rule.fill_in_defaults(&ladder, Time::from_secs(10), Time::from_secs(4));
         Video {
             packets: vec![346],
             ladder,

@@ -100,7 +100,7 @@ impl Streams {
     pub(super) fn deliver(&mut self, packet: &Packet, world: &mut World<'_>) -> Outcome {
         let known = self.hosts.class_of(packet).is_some();
         self.hosts.deliver(packet, world);
-        if known { self.look(packet.flow, world) } else { Outcome::Nothing }
+        if known { self.serve(packet.flow, world) } else { Outcome::Nothing }
     }
 
     /// A timer of a connection, or of the server's answers on it, is due.
@@ -111,11 +111,11 @@ impl Streams {
         } else {
             self.hosts.expire(FlowId(slot), world);
         }
-        self.look(slot, world)
+        self.serve(slot, world)
     }
 
     /// The server hears of requests; says what there is for the user.
-    fn look(&mut self, slot: u32, world: &mut World<'_>) -> Outcome {
+    fn serve(&mut self, slot: u32, world: &mut World<'_>) -> Outcome {
         let now = world.net.now;
         let at = FlowId(slot).slot() as u32;
         let line = &mut self.lines[place(slot)];

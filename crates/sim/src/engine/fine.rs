@@ -70,12 +70,12 @@ impl Fine {
         node.entity = entity;
         node.parcel = parcel;
         node.next = std::mem::replace(&mut self.heads[place], number);
-        self.note(place);
+        self.mark_used(place);
     }
 
     /// Marks a slot as used.
     #[inline(always)]
-    fn note(&mut self, place: usize) {
+    fn mark_used(&mut self, place: usize) {
         self.used[place >> 6] |= 1 << (place & 63);
         self.summary |= 1 << (place >> 6);
     }
@@ -91,7 +91,7 @@ impl Fine {
     ) {
         let place = Self::place(slot);
         self.chains[place] = parcels.put(packet, port, at, self.chains[place]);
-        self.note(place);
+        self.mark_used(place);
     }
 
     #[cold]
@@ -106,7 +106,7 @@ impl Fine {
     pub(super) fn chain(&mut self, slot: u64, parcels: &mut Parcels, parcel: u32) {
         let place = Self::place(slot);
         parcels.link(parcel, std::mem::replace(&mut self.chains[place], parcel));
-        self.note(place);
+        self.mark_used(place);
     }
 
     /// Appends the events of a slot to `fresh`, and empties it.
@@ -134,7 +134,7 @@ impl Fine {
 
     /// The subjects of the events of a slot.
     #[inline]
-    pub(super) fn each(&self, slot: u64, tell: &mut impl FnMut(Entity)) {
+    pub(super) fn for_each(&self, slot: u64, tell: &mut impl FnMut(Entity)) {
         let mut number = self.heads[Self::place(slot)];
         while let Some(node) = self.nodes.get(number as usize) {
             tell(node.entity);

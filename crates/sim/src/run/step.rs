@@ -36,7 +36,7 @@ impl Simulation {
             self.handle(entity)?;
         } else if self.net.ports[entity.number() as usize].armed == at {
             // else an earlier event has replaced this one
-            self.look(entity.number());
+            self.port_event(entity.number());
         }
         Ok(true)
     }
@@ -60,7 +60,7 @@ impl Simulation {
 
     /// Handles the event of a port.
     #[inline(always)]
-    fn look(&mut self, number: u32) {
+    fn port_event(&mut self, number: u32) {
         let arrived = self.net.cross(number, &mut self.arrived);
         self.net.look_at(number, self.net.ports[number as usize].armed);
         if arrived {

@@ -119,14 +119,14 @@ impl Drill {
     }
 
     /// What is seen, in the words of scripts.
-    fn told(&self, seen: &Seen) -> String {
+    fn rendered(&self, seen: &Seen) -> String {
         let words = ["cwnd", "ssthresh", "srtt", "received"];
         let values = words
             .iter()
             .filter_map(|word| self.host.value(word).map(|is| format!(" {word} {}", is.floor())));
         let early = if seen.early { " before it" } else { "" };
         let ms = seen.at.secs() * 1e3;
-        format!("at {ms} ms{early}: {}{}", seen.told(), values.collect::<String>())
+        format!("at {ms} ms{early}: {}{}", seen.rendered(), values.collect::<String>())
     }
 }
 
@@ -147,7 +147,7 @@ fn play(situation: &Situation<'_>, profile: &str) -> Outcome {
     for step in &situation.steps {
         let seen = drill.play(step);
         let same = drill.fits(step, &step.expected, &seen);
-        let told = || format!("{}: {}", step.line, drill.told(&seen));
+        let told = || format!("{}: {}", step.line, drill.rendered(&seen));
         match &step.here {
             None if same => {}
             None if situation.verdict != Verdict::Today => return Outcome::Wrong(told()),

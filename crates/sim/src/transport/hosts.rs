@@ -136,20 +136,20 @@ impl HostTable {
         let address = &mut self.flows[slot].address;
         address.flow = id.0;
         let generation = address.generation;
-        self.turn(id, client, world);
-        self.settle(id, world);
+        self.run_host(id, client, world);
+        self.end_or_arm(id, world);
         let NewFlow { row, class, size: bytes, .. } = *flow;
         Identity { slot: (id.0, generation), row, class, bytes, end: 0 }
     }
 
     /// A host has its turn.
-    fn turn(&mut self, id: FlowId, side: usize, world: &mut World<'_>) {
+    fn run_host(&mut self, id: FlowId, side: usize, world: &mut World<'_>) {
         let order = self.flows[id.slot()].orders[side];
-        self.obey(id, side, order, world);
+        self.carry_out(id, side, order, world);
     }
 
     /// A host does what is due and what its application wants, and sends what it may.
-    fn obey(&mut self, id: FlowId, side: usize, order: Order, world: &mut World<'_>) {
+    fn carry_out(&mut self, id: FlowId, side: usize, order: Order, world: &mut World<'_>) {
         let now = world.net.now;
         let flow = &mut self.flows[id.slot()];
         let end = &mut flow.ends[side];
@@ -173,11 +173,11 @@ impl HostTable {
             soon if soon <= now => now + SOON,
             later => later,
         };
-        flow.note(&mut world.rows[flow.row as usize], now);
+        flow.record(&mut world.rows[flow.row as usize], now);
     }
 
     /// Ends the flow if both of its hosts are done, or sees to it that its next timer fires.
-    fn settle(&mut self, id: FlowId, world: &mut World<'_>) {
+    fn end_or_arm(&mut self, id: FlowId, world: &mut World<'_>) {
         let flow = &mut self.flows[id.slot()];
         if !flow.ends.iter().any(End::lives) {
             flow.row = FREE;
@@ -228,8 +228,8 @@ impl HostTable {
         let bytes = world.net.datagrams.bytes(place);
         flow.ends[side].host.receive(now, bytes, Mark::of(packet.flags));
         world.net.datagrams.free(place);
-        self.turn(id, side, world);
-        self.settle(id, world);
+        self.run_host(id, side, world);
+        self.end_or_arm(id, world);
     }
 
     /// A timer of the flow is due.
@@ -249,10 +249,10 @@ impl HostTable {
         }
         for side in [SOURCE, SINK] {
             if self.flows[id.slot()].ends[side].wake <= now {
-                self.turn(id, side, world);
+                self.run_host(id, side, world);
             }
         }
-        self.settle(id, world);
+        self.end_or_arm(id, world);
     }
 
     /// Unlimited flows of a class hand in no more data.
@@ -262,8 +262,8 @@ impl HostTable {
             if flow.class == class && flow.row != FREE && flow.endless {
                 flow.orders[SOURCE] = Order::Stop;
                 let id = FlowId::new(self.number, slot as u32);
-                self.turn(id, SOURCE, world);
-                self.settle(id, world);
+                self.run_host(id, SOURCE, world);
+                self.end_or_arm(id, world);
             }
         }
     }
@@ -280,8 +280,8 @@ impl HostTable {
         if self.flows[id.slot()].row == FREE {
             return;
         }
-        self.obey(id, self.side(slot, server), order, world);
-        self.settle(id, world);
+        self.carry_out(id, self.side(slot, server), order, world);
+        self.end_or_arm(id, world);
     }
 
     /// The user of a connection leaves.
@@ -362,7 +362,7 @@ impl Flow {
     }
 
     /// Writes into its row how far its ends are.
-    fn note(&mut self, row: &mut Row, now: Time) {
+    fn record(&mut self, row: &mut Row, now: Time) {
         let [source, sink] = [SOURCE, SINK].map(|side| self.ends[side].report);
         if sink.delivered > row.delivered {
             self.last = now;

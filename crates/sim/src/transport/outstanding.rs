@@ -176,7 +176,7 @@ impl Outstanding {
     }
 
     /// Whether a block has come in this connection.
-    pub(super) fn told(&self) -> bool {
+    pub(super) fn has_block(&self) -> bool {
         self.0.as_ref().is_some_and(|record| record.told)
     }
 
@@ -234,7 +234,7 @@ impl Record {
                     continue;
                 }
                 new |= arrived.insert_telling(start, end, |start, end| {
-                    repair.came(start, end);
+                    repair.arrived(start, end);
                     if let Some(log) = &mut log {
                         log.arrive_beyond(start..end, came);
                     }

@@ -37,7 +37,7 @@ impl Repair {
 
     /// These segments have arrived, and nothing said so before.
     #[inline]
-    pub(super) fn came(&mut self, start: u32, end: u32) {
+    pub(super) fn arrived(&mut self, start: u32, end: u32) {
         self.under += end.min(self.repaired).saturating_sub(start);
     }
 

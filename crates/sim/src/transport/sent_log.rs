@@ -169,7 +169,7 @@ impl SentLog {
         while self.first < start
             && let Some(segment) = self.segments.pop_front()
         {
-            self.settle(&segment);
+            self.uncount(&segment);
             self.ack_info.spurious |= self.resolve(&segment, came.echo);
             self.ack_info.covers_resent |= segment.resent;
             if !segment.resent && self.ack_info.first_rtt == Time::ZERO {
@@ -191,7 +191,7 @@ impl SentLog {
             let Some(segment) = self.segments.get_mut(place) else { break };
             let was = *segment;
             (segment.lost, segment.again) = (false, false);
-            self.settle(&was);
+            self.uncount(&was);
             // the time that is echoed is that of another segment
             self.ack_info.spurious |= self.resolve(&was, None);
             if !was.resent && self.ack_info.block_rtt == Time::ZERO {
@@ -211,7 +211,7 @@ impl SentLog {
     }
 
     /// A segment that has arrived counts neither as lost nor as sent again.
-    fn settle(&mut self, segment: &Segment) {
+    fn uncount(&mut self, segment: &Segment) {
         self.lost -= u32::from(segment.lost);
         self.again -= u32::from(segment.again);
         self.due -= u32::from(segment.lost && !segment.again);

@@ -402,7 +402,7 @@ impl<C: Control + Payloads> FlowTable<C> {
     }
 
     /// Writes a flow's counts into its row.
-    fn note(&mut self, slot: usize, world: &mut World<'_>) {
+    fn record(&mut self, slot: usize, world: &mut World<'_>) {
         let (sender, receiver, ctx) = self.borrow(slot, world);
         ctx.row.syn_tries = *ctx.syn_tries;
         ctx.row.sent = sender.sent();
@@ -412,7 +412,7 @@ impl<C: Control + Payloads> FlowTable<C> {
     }
 
     fn release(&mut self, slot: usize, world: &mut World<'_>) {
-        self.note(slot, world);
+        self.record(slot, world);
         let flow = &mut self.flows[slot];
         flow.row = Flow::<C>::FREE;
         // packets of this flow that are still in the network belong to no flow
@@ -438,7 +438,7 @@ impl<C: Control + Payloads> FlowTable<C> {
     pub(crate) fn finish(&mut self, world: &mut World<'_>) {
         for slot in 0..self.flows.len() {
             if self.flows[slot].row != Flow::<C>::FREE {
-                self.note(slot, world);
+                self.record(slot, world);
             }
         }
     }

@@ -196,7 +196,7 @@ impl UdpTable {
     pub(crate) fn expire(&mut self, id: FlowId, world: &mut World<'_>) {
         let flow = &self.flows[id.slot()];
         if flow.stream.is_some() {
-            self.turn(id, world);
+            self.run_due(id, world);
         } else if flow.left == 0 {
             world.rows[flow.row as usize].closed = world.net.now;
         } else {
@@ -210,9 +210,9 @@ impl UdpTable {
         let Some(flow) = self.flows.get_mut(id.slot()) else { return };
         if packet.flags.has(Flags::TO_SOURCE) {
             if let Some(stream) = &mut flow.stream {
-                stream.told(packet.seq, world.net.now);
+                stream.on_report(packet.seq, world.net.now);
             }
-            return self.turn(id, world);
+            return self.run_due(id, world);
         }
         world.classes[usize::from(flow.class)].arrived_bytes += u64::from(packet.size);
         if self.copies.as_mut().is_some_and(|copies| copies.has(packet)) {

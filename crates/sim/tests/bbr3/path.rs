@@ -44,7 +44,7 @@ pub(super) struct Spy {
 }
 
 impl Spy {
-    fn note(&self, at: Time, what: What, limited: bool) {
+    fn record(&self, at: Time, what: What, limited: bool) {
         let mut log = self.log.lock().expect("no one panicked");
         log.push(Seen { at: at.secs(), what, limited, b: self.inner.clone() });
     }
@@ -58,7 +58,7 @@ impl Control for Spy {
         let before = (self.inner.state, self.inner.round_count);
         self.inner.on_ack(sample);
         if before != (self.inner.state, self.inner.round_count) {
-            self.note(sample.now, What::Ack, sample.rate.is_some_and(|rate| rate.limited));
+            self.record(sample.now, What::Ack, sample.rate.is_some_and(|rate| rate.limited));
         }
     }
     fn on_congestion(&mut self, signal: Signal, at: &CongestionEvent) {
@@ -77,7 +77,7 @@ impl Control for Spy {
         let idle = self.inner.idle_restart;
         self.inner.on_sent(now, flight);
         if self.inner.idle_restart && !idle {
-            self.note(now, What::Sent, false);
+            self.record(now, What::Sent, false);
         }
     }
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
@@ -96,14 +96,14 @@ impl Control for Spy {
         true
     }
     fn on_lost(&mut self, lost: &Lost, now: Time) {
-        self.note(now, What::Lost, lost.limited);
+        self.record(now, What::Lost, lost.limited);
         self.inner.on_lost(lost, now);
-        self.note(now, What::Lost, lost.limited);
+        self.record(now, What::Lost, lost.limited);
     }
     fn on_spurious(&mut self) {
-        self.note(Time::ZERO, What::Spurious, false);
+        self.record(Time::ZERO, What::Spurious, false);
         self.inner.on_spurious();
-        self.note(Time::ZERO, What::Spurious, false);
+        self.record(Time::ZERO, What::Spurious, false);
     }
     fn holds_back(&self) -> bool {
         self.inner.holds_back()

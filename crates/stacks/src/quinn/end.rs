@@ -102,7 +102,7 @@ impl Settings {
         }
         let mut secrets = Draws::new(!transfer.seed);
         let [mut client, server] = [client, server].map(|end| Seeded::new(end, secrets.split()));
-        client.turn(|end| end.connect(transfer.start, config));
+        client.with_turn(|end| end.connect(transfer.start, config));
         Ends { client: Box::new(client), server: Box::new(server) }
     }
 
@@ -237,7 +237,7 @@ impl End {
     }
 
     /// What the application wants of objects.
-    fn obey(&mut self, order: Order) {
+    fn carry_out(&mut self, order: Order) {
         let Some((_, connection)) = &mut self.connection else { return };
         let Some(objects) = &mut self.objects else { return };
         match order {
@@ -318,7 +318,7 @@ impl End {
     }
 
     /// What can be read off the connection.
-    fn look(&mut self) {
+    fn read_connection(&mut self) {
         let Some((_, connection)) = &mut self.connection else { return };
         if self.report.phase == Phase::Open {
             self.report.window = proto::window(connection);
@@ -400,7 +400,7 @@ impl Host for End {
             self.left = 0;
         }
         self.write();
-        self.obey(order);
+        self.carry_out(order);
         let open = self.report.phase == Phase::Open;
         let done = self.client && self.report.complete && self.objects.is_none();
         if order == Order::Abort && matches!(self.report.phase, Phase::Opening | Phase::Open) {
@@ -408,7 +408,7 @@ impl Host for End {
         } else if open && (done || order == Order::Close) {
             self.close(now, 0);
         }
-        self.look();
+        self.read_connection();
         self.report
     }
 

@@ -50,7 +50,7 @@ impl Handshake {
     }
 
     /// A message of so many bytes that begins with this side's parameters.
-    fn tell(&self, length: usize, buf: &mut Vec<u8>) {
+    fn write_parameters(&self, length: usize, buf: &mut Vec<u8>) {
         let start = buf.len();
         buf.extend_from_slice(&self.own);
         buf.resize(start + length.max(self.own.len()), 0);
@@ -137,7 +137,7 @@ impl Session for Handshake {
             _ => return None,
         };
         if let Some(length) = flight {
-            self.tell(length, buf);
+            self.write_parameters(length, buf);
         }
         self.written += 1;
         new_keys.then(keys)

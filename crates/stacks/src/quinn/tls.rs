@@ -72,7 +72,7 @@ impl<H> Seeded<H> {
     }
 
     /// Gives it its turn.
-    pub(super) fn turn<R>(&mut self, act: impl FnOnce(&mut H) -> R) -> R {
+    pub(super) fn with_turn<R>(&mut self, act: impl FnOnce(&mut H) -> R) -> R {
         let mut exchange = || DRAWS.with_borrow_mut(|drawn| std::mem::swap(drawn, &mut self.draws));
         exchange();
         let result = act(&mut self.end);
@@ -83,11 +83,11 @@ impl<H> Seeded<H> {
 
 impl<H: Host> Host for Seeded<H> {
     fn receive(&mut self, now: Time, datagram: &[u8], mark: Mark) {
-        self.turn(|end| end.receive(now, datagram, mark));
+        self.with_turn(|end| end.receive(now, datagram, mark));
     }
 
     fn transmit(&mut self, now: Time, datagram: &mut Vec<u8>) -> Option<Mark> {
-        self.turn(|end| end.transmit(now, datagram))
+        self.with_turn(|end| end.transmit(now, datagram))
     }
 
     fn wake(&mut self) -> Time {
@@ -95,7 +95,7 @@ impl<H: Host> Host for Seeded<H> {
     }
 
     fn poll(&mut self, now: Time, order: Order) -> Report {
-        self.turn(|end| end.poll(now, order))
+        self.with_turn(|end| end.poll(now, order))
     }
 
     fn carries_objects(&self) -> bool {

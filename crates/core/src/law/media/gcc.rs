@@ -42,7 +42,7 @@ use crate::settings;
 use crate::units::Time;
 
 use super::recent::Recent;
-use super::{Control, Encoder, Told};
+use super::{Control, Encoder, Reported};
 use detector::{Detector, Rules, Signal};
 use filter::{Filter, Groups};
 
@@ -177,7 +177,7 @@ impl Gcc {
     }
 
     /// 5.1 to 5.4: what the packets of a report tell of the delay; overuse once is overuse.
-    fn detect(&mut self, packets: &[Told]) -> Signal {
+    fn detect(&mut self, packets: &[Reported]) -> Signal {
         let mut found = self.detector.signal();
         let mut overuse = false;
         for packet in packets {
@@ -224,7 +224,7 @@ impl Gcc {
 }
 
 impl Control for Gcc {
-    fn told(&mut self, now: Time, packets: &[Told], rtt: Time) {
+    fn on_report(&mut self, now: Time, packets: &[Reported], rtt: Time) {
         let elapsed = self.last.replace(now).map_or(Time::ZERO, |last| now - last);
         let signal = self.detect(packets);
         self.follow_delay(signal, elapsed, rtt);

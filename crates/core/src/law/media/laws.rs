@@ -3,7 +3,7 @@
 use crate::units::{Rate, Time};
 use crate::{laws, settings};
 
-use super::{Control, Encoder, Told, gcc, nada, scream};
+use super::{Control, Encoder, Reported, gcc, nada, scream};
 
 laws! {
     /// How the rate of a sender of media is controlled, with settings: `{ law = "nada", xref = "20ms" }`.
@@ -50,7 +50,7 @@ impl MediaLaw {
 struct Steady(f64);
 
 impl Control for Steady {
-    fn told(&mut self, _: Time, _: &[Told], _: Time) {}
+    fn on_report(&mut self, _: Time, _: &[Reported], _: Time) {}
 
     fn encode(&self, _: u64) -> f64 {
         self.0

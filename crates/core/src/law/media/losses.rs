@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 
 use crate::units::Time;
 
-use super::Told;
+use super::Reported;
 
 /// 5.4.
 const WEIGHTS: [f64; 8] = [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2];
@@ -29,7 +29,7 @@ pub(super) struct Losses {
 
 impl Losses {
     /// The next packet has arrived or is lost.
-    pub(super) fn add(&mut self, packet: &Told, rtt: Time) {
+    pub(super) fn add(&mut self, packet: &Reported, rtt: Time) {
         if packet.arrived.is_some() || self.event.is_some_and(|begun| packet.sent <= begun + rtt) {
             self.open += 1.0;
             return;
@@ -68,7 +68,7 @@ mod tests {
         for number in 0..packets {
             let sent = Time::from_ms(number);
             let arrived = (!lost.contains(&number)).then_some(sent);
-            let packet = Told { sent, arrived, bytes: 1000, marked: false };
+            let packet = Reported { sent, arrived, bytes: 1000, marked: false };
             losses.add(&packet, Time::from_ms(10));
         }
         losses.intervals()

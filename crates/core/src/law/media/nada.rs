@@ -54,7 +54,7 @@ use crate::units::Time;
 
 use super::losses::Losses;
 use super::recent::Recent;
-use super::{Control, Encoder, Told};
+use super::{Control, Encoder, Reported};
 
 /// 5.1.1: taps of the filter of delays.
 const TAPS: usize = 15;
@@ -175,7 +175,7 @@ impl Nada {
     }
 
     /// 5.1: a packet has arrived or is lost.
-    fn observe(&mut self, packet: &Told, rtt: Time) {
+    fn observe(&mut self, packet: &Reported, rtt: Time) {
         if let Some(arrived) = packet.arrived {
             let delay = arrived.saturating_sub(packet.sent);
             self.shortest = self.shortest.min(delay);
@@ -197,7 +197,7 @@ impl Nada {
 }
 
 impl Control for Nada {
-    fn told(&mut self, now: Time, packets: &[Told], rtt: Time) {
+    fn on_report(&mut self, now: Time, packets: &[Reported], rtt: Time) {
         for packet in packets {
             self.observe(packet, rtt);
         }

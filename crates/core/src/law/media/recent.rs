@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::units::Time;
 
-use super::Told;
+use super::Reported;
 
 /// One packet.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +32,7 @@ impl Recent {
     }
 
     /// A packet has arrived or is lost.
-    pub(super) fn add(&mut self, packet: &Told, queue_ms: f64) {
+    pub(super) fn add(&mut self, packet: &Reported, queue_ms: f64) {
         self.last = self.last.max(packet.arrived.unwrap_or_default());
         self.packets.push_back(One {
             at: self.last,

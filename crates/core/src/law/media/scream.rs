@@ -49,7 +49,7 @@ mod target;
 use crate::settings;
 use crate::units::{Size, Time};
 
-use super::{Control, Encoder, Told};
+use super::{Control, Encoder, Reported};
 use frames::Frames;
 use target::Target;
 
@@ -164,11 +164,11 @@ impl Scream {
     }
 
     /// The round trip and the delay of the queue.
-    fn measure(&mut self, now: Time, packets: &[Told], rtt: Time) {
+    fn measure(&mut self, now: Time, packets: &[Reported], rtt: Time) {
         let rtt = rtt.secs();
         // RFC 6298, 2.3
         self.s_rtt = if self.s_rtt > 0.0 { 0.875 * self.s_rtt + 0.125 * rtt } else { rtt };
-        let delay = |packet: &Told| Some(packet.arrived?.saturating_sub(packet.sent));
+        let delay = |packet: &Reported| Some(packet.arrived?.saturating_sub(packet.sent));
         for delay in packets.iter().filter_map(delay) {
             self.shortest = self.shortest.min(delay);
             self.qdelay = (delay - self.shortest).secs();
@@ -243,7 +243,7 @@ impl Scream {
 }
 
 impl Control for Scream {
-    fn told(&mut self, now: Time, packets: &[Told], rtt: Time) {
+    fn on_report(&mut self, now: Time, packets: &[Reported], rtt: Time) {
         self.measure(now, packets, rtt);
         if self.s_rtt <= 0.0 {
             return; // nothing of the report has arrived

@@ -199,7 +199,7 @@ impl Discipline for Cake {
         flow.packets.push(handle, &mut self.links);
         flow.bytes += u64::from(packet.size);
         self.longest.grew(queue, flow.bytes);
-        self.rotation.came(queue);
+        self.rotation.added(queue);
     }
 
     fn next(&mut self, waiting: &mut Waiting, slot: &Slot, draw: &mut dyn Draw) -> Next {
@@ -207,7 +207,9 @@ impl Discipline for Cake {
             return Next::NotBefore(later);
         }
         let nothing = Next::NotBefore(slot.start);
-        let Some(queue) = self.rotation.turn(slot.start, &self.params) else { return nothing };
+        let Some(queue) = self.rotation.next_queue(slot.start, &self.params) else {
+            return nothing;
+        };
         let flow = &mut self.rotation.flows[queue];
         let Some(handle) = flow.packets.pop(&mut self.links) else { return nothing };
         let Some(packet) = waiting.get(handle) else { return nothing };

@@ -102,7 +102,7 @@ pub struct Control {
 impl Control {
     /// A packet of `size` bytes is queued.
     #[inline]
-    pub fn came(&mut self, size: u16) {
+    pub fn added(&mut self, size: u16) {
         self.largest = self.largest.max(size);
     }
 
@@ -196,7 +196,7 @@ impl Discipline for Codel {
         found: &ArrivalContext,
         _: &mut dyn Draw,
     ) -> Verdict {
-        self.control.came(packet.size);
+        self.control.added(packet.size);
         if found.fits { Verdict::Pass } else { Verdict::Drop(Reason::QueueFull) }
     }
 

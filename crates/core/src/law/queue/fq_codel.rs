@@ -82,7 +82,7 @@ impl Config {
 
 /// The list that a queue is on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-enum Place {
+enum List {
     /// On no list.
     #[default]
     None,
@@ -94,11 +94,11 @@ enum Place {
 
 /// One queue.
 #[derive(Clone, Debug, Default)]
-struct Flow {
+struct FlowQueue {
     packets: Chain,
     bytes: u64,
     credits: i64,
-    place: Place,
+    place: List,
     control: Control,
 }
 
@@ -111,7 +111,7 @@ pub struct FqCodel {
     backlog: Backlog,
     ce_threshold: Option<Time>,
     salt: u32,
-    flows: Box<[Flow]>,
+    flows: Box<[FlowQueue]>,
     /// Of equals it finds the last; so queues are named from the end here.
     longest: Longest,
     links: Links,
@@ -129,7 +129,7 @@ impl FqCodel {
             backlog: config.backlog,
             ce_threshold: config.ce_threshold,
             salt: config.salt,
-            flows: vec![Flow::default(); config.flows as usize].into(),
+            flows: vec![FlowQueue::default(); config.flows as usize].into(),
             longest: Longest::default(),
             links: Links::default(),
             new: VecDeque::new(),
@@ -186,7 +186,7 @@ impl FqCodel {
     fn send_back(&mut self) {
         let first = self.new.pop_front().or_else(|| self.old.pop_front());
         if let Some(queue) = first {
-            self.flows[queue as usize].place = Place::Old;
+            self.flows[queue as usize].place = List::Old;
             self.old.push_back(queue);
         }
     }
@@ -204,7 +204,7 @@ impl Discipline for FqCodel {
             // the link has found every queue empty
             for queue in self.new.drain(..).chain(self.old.drain(..)) {
                 let flow = &mut self.flows[queue as usize];
-                flow.place = Place::None;
+                flow.place = List::None;
                 flow.control.empty();
             }
         }
@@ -227,9 +227,9 @@ impl Discipline for FqCodel {
         flow.packets.push(handle, &mut self.links);
         flow.bytes += u64::from(packet.size);
         self.longest.grew(last - queue as usize, flow.bytes);
-        flow.control.came(packet.size);
-        if flow.place == Place::None {
-            flow.place = Place::New;
+        flow.control.added(packet.size);
+        if flow.place == List::None {
+            flow.place = List::New;
             flow.credits = self.quantum;
             self.new.push_back(queue);
         }
@@ -246,10 +246,10 @@ impl Discipline for FqCodel {
             let oldest = flow.packets.oldest();
             let Some((handle, packet)) = oldest.and_then(|at| Some((at, waiting.get(at)?))) else {
                 flow.control.empty();
-                if flow.place == Place::New {
+                if flow.place == List::New {
                     self.send_back();
                 } else {
-                    flow.place = Place::None;
+                    flow.place = List::None;
                     self.old.pop_front();
                 }
                 continue;

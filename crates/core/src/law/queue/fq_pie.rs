@@ -62,7 +62,7 @@ impl Config {
 
 /// One queue.
 #[derive(Clone, Debug)]
-struct Flow {
+struct FlowQueue {
     packets: Chain,
     bytes: u64,
     credits: i64,
@@ -77,7 +77,7 @@ pub struct FqPie {
     quantum: i64,
     t_update: Time,
     salt: u32,
-    flows: Box<[Flow]>,
+    flows: Box<[FlowQueue]>,
     links: Links,
     new: VecDeque<u32>,
     old: VecDeque<u32>,
@@ -86,7 +86,7 @@ pub struct FqPie {
 impl FqPie {
     /// With parameters that have passed [`Config::check`].
     pub fn new(config: &Config, link: Link) -> FqPie {
-        let flow = Flow {
+        let flow = FlowQueue {
             packets: Chain::default(),
             bytes: 0,
             credits: 0,
@@ -111,7 +111,7 @@ impl FqPie {
 
     /// The turn of the first queue is over: it goes to the end of the old ones, or off the lists if
     /// it is an old one that is `done`.
-    fn turn(&mut self, done: bool) {
+    fn rotate(&mut self, done: bool) {
         let new = self.new.pop_front();
         let Some(queue) = new.or_else(|| self.old.pop_front()) else { return };
         if new.is_some() || !done {
@@ -160,12 +160,12 @@ impl Discipline for FqPie {
             let flow = &mut self.flows[queue as usize];
             if flow.credits <= 0 {
                 flow.credits += self.quantum;
-                self.turn(false);
+                self.rotate(false);
                 continue;
             }
             let oldest = flow.packets.oldest();
             let Some((handle, packet)) = oldest.and_then(|at| Some((at, waiting.get(at)?))) else {
-                self.turn(true);
+                self.rotate(true);
                 continue;
             };
             flow.packets.remove(handle, &mut self.links);

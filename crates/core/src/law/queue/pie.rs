@@ -195,7 +195,7 @@ impl Pie {
     }
 
     /// Turns PIE on when the queue is long, and off when it has nothing to do (5.3).
-    fn turn(&mut self, found: &ArrivalContext) {
+    fn switch(&mut self, found: &ArrivalContext) {
         let idle = self.drop_prob == 0.0
             && self.qdelay_old == Time::ZERO
             && self.current_qdelay == Time::ZERO;
@@ -233,7 +233,7 @@ impl Discipline for Pie {
             let mark = self.config.ecn && self.drop_prob < self.config.mark_ecnth;
             if mark { Verdict::Mark(Reason::Early) } else { Verdict::Drop(Reason::Early) }
         };
-        self.turn(found);
+        self.switch(found);
         let short = self.config.short();
         if self.drop_prob == 0.0 && self.current_qdelay < short && self.qdelay_old < short {
             self.burst_allowance = self.config.max_burst;

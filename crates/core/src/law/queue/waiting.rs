@@ -24,14 +24,14 @@ const NONE: u32 = u32::MAX;
 
 /// The neighbours of a packet in the one list that holds it.
 #[derive(Clone, Copy, Debug)]
-struct Link {
+struct Neighbours {
     older: u32,
     newer: u32,
 }
 
 /// The links of lists that share no packet: a table indexed by handle.
 #[derive(Clone, Debug, Default)]
-pub struct Links(Vec<Link>);
+pub struct Links(Vec<Neighbours>);
 
 /// A linked list of handles; every call needs the [`Links`] that it was built with.
 #[derive(Clone, Copy, Debug)]
@@ -78,7 +78,7 @@ impl Chain {
     /// Appends a handle.
     #[inline]
     pub fn push(&mut self, handle: Handle, links: &mut Links) {
-        let link = Link { older: self.newest, newer: NONE };
+        let link = Neighbours { older: self.newest, newer: NONE };
         links.set(handle, link);
         match self.newest {
             NONE => self.oldest = handle.0,
@@ -91,7 +91,7 @@ impl Chain {
     /// Removes a handle that is on the list.
     #[inline]
     pub fn remove(&mut self, handle: Handle, links: &mut Links) {
-        let Some(&Link { older, newer }) = links.0.get(handle.index()) else { return };
+        let Some(&Neighbours { older, newer }) = links.0.get(handle.index()) else { return };
         match older {
             NONE => self.oldest = newer,
             older => links.0[older as usize].newer = newer,
@@ -119,7 +119,7 @@ impl Chain {
 
 impl Links {
     #[inline]
-    fn set(&mut self, handle: Handle, link: Link) {
+    fn set(&mut self, handle: Handle, link: Neighbours) {
         match self.0.get_mut(handle.index()) {
             Some(place) => *place = link,
             None => self.grow(handle, link),
@@ -127,7 +127,7 @@ impl Links {
     }
 
     #[cold]
-    fn grow(&mut self, handle: Handle, link: Link) {
+    fn grow(&mut self, handle: Handle, link: Neighbours) {
         self.0.resize(handle.index() + 1, link);
     }
 
@@ -198,7 +198,7 @@ impl Sum {
 
 /// The state of a place in the slab.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Place {
+enum PlaceState {
     /// Empty.
     Free,
     /// Holds a waiting packet, in the order of arrival.
@@ -219,17 +219,17 @@ impl Spot {
     const NUMBER_BITS: u32 = 62;
 
     #[inline(always)]
-    fn new(place: Place, number: u64) -> Spot {
+    fn new(place: PlaceState, number: u64) -> Spot {
         Spot((place as u64) << Self::NUMBER_BITS | number)
     }
 
     #[inline(always)]
-    fn place(self) -> Place {
+    fn place(self) -> PlaceState {
         match self.0 >> Self::NUMBER_BITS {
-            0 => Place::Free,
-            1 => Place::Listed,
-            2 => Place::Aside,
-            _ => Place::Evicted,
+            0 => PlaceState::Free,
+            1 => PlaceState::Listed,
+            2 => PlaceState::Aside,
+            _ => PlaceState::Evicted,
         }
     }
 
@@ -239,7 +239,7 @@ impl Spot {
     }
 
     #[inline(always)]
-    fn set(&mut self, place: Place) {
+    fn set(&mut self, place: PlaceState) {
         *self = Spot::new(place, self.number());
     }
 }
@@ -317,7 +317,7 @@ impl Waiting {
     /// All waiting packets: those in the order of arrival, then those set aside.
     pub fn all_packets(&self) -> impl Iterator<Item = &Packet> {
         let places = self.places.iter().zip(&self.packets);
-        let aside = places.filter(|(spot, _)| spot.place() == Place::Aside);
+        let aside = places.filter(|(spot, _)| spot.place() == PlaceState::Aside);
         self.iter().map(|(_, packet)| packet).chain(aside.map(|(_, packet)| packet))
     }
 
@@ -325,8 +325,8 @@ impl Waiting {
     #[inline]
     pub fn get(&self, handle: Handle) -> Option<&Packet> {
         match self.places.get(handle.index())?.place() {
-            Place::Listed | Place::Aside => Some(&self.packets[handle.index()]),
-            Place::Free | Place::Evicted => None,
+            PlaceState::Listed | PlaceState::Aside => Some(&self.packets[handle.index()]),
+            PlaceState::Free | PlaceState::Evicted => None,
         }
     }
 
@@ -343,7 +343,7 @@ impl Waiting {
         if !self.unlist(handle) {
             return false;
         }
-        self.places[handle.index()].set(Place::Evicted);
+        self.places[handle.index()].set(PlaceState::Evicted);
         self.evicted.push_back(handle);
         true
     }
@@ -352,7 +352,7 @@ impl Waiting {
     /// another one does not see it. It stays in the queue.
     pub fn set_aside(&mut self, handle: Handle) {
         if self.unlist(handle) {
-            self.places[handle.index()].set(Place::Aside);
+            self.places[handle.index()].set(PlaceState::Aside);
             self.aside.add(&self.packets[handle.index()]);
         }
     }
@@ -362,16 +362,16 @@ impl Waiting {
     fn unlist(&mut self, handle: Handle) -> bool {
         let Some(spot) = self.places.get(handle.index()) else { return false };
         match spot.place() {
-            Place::Listed => {
+            PlaceState::Listed => {
                 self.order.remove(handle, &mut self.links);
                 self.listed.subtract(&self.packets[handle.index()]);
                 true
             }
-            Place::Aside => {
+            PlaceState::Aside => {
                 self.aside.subtract(&self.packets[handle.index()]);
                 true
             }
-            Place::Free | Place::Evicted => false,
+            PlaceState::Free | PlaceState::Evicted => false,
         }
     }
 
@@ -391,7 +391,7 @@ impl Waiting {
         };
         self.free = self.links.newer(handle);
         let place = handle.index();
-        self.places[place] = Spot::new(Place::Listed, self.came);
+        self.places[place] = Spot::new(PlaceState::Listed, self.came);
         self.came += 1;
         self.order.push(handle, &mut self.links);
         self.listed.add(packet);
@@ -404,8 +404,8 @@ impl Waiting {
     fn grow(&mut self) -> Handle {
         let handle = Handle(self.packets.len() as u32);
         self.packets.push(Packet::default());
-        self.places.push(Spot::new(Place::Free, 0));
-        self.links.set(handle, Link { older: NONE, newer: NONE });
+        self.places.push(Spot::new(PlaceState::Free, 0));
+        self.links.set(handle, Neighbours { older: NONE, newer: NONE });
         handle
     }
 
@@ -441,9 +441,9 @@ impl Waiting {
 
     #[inline]
     fn release(&mut self, handle: Handle) {
-        self.places[handle.index()] = Spot::new(Place::Free, 0);
+        self.places[handle.index()] = Spot::new(PlaceState::Free, 0);
         let newer = self.free.map_or(NONE, |free| free.0);
-        self.links.set(handle, Link { older: NONE, newer });
+        self.links.set(handle, Neighbours { older: NONE, newer });
         self.free = Some(handle);
     }
 }

@@ -89,7 +89,7 @@ pub struct Probe {
 
 impl Probe {
     /// Samples the queue; ends the probe if it is due.
-    fn look(&mut self, moment: &Moment, knobs: &Knobs) {
+    fn sample(&mut self, moment: &Moment, knobs: &Knobs) {
         let &Moment { now, queue_bytes } = moment;
         self.least_bytes = self.least_bytes.min(queue_bytes);
         if now >= self.ends {
@@ -138,7 +138,7 @@ impl Datapath for Share {
     type Counts = Counts;
 
     fn offered(&mut self, packet: &Packet, moment: &Moment, knobs: &Knobs, counts: &mut Counts) {
-        counts.probe.look(moment, knobs);
+        counts.probe.sample(moment, knobs);
         counts.input_bytes += u64::from(packet.size);
         if let Ext::Xcp(header) = &packet.ext
             && header.rtt_us > 0
@@ -151,7 +151,7 @@ impl Datapath for Share {
     }
 
     fn depart(&mut self, packet: &mut Packet, moment: &Moment, knobs: &Knobs, counts: &mut Counts) {
-        counts.probe.look(moment, knobs);
+        counts.probe.sample(moment, knobs);
         let size = f64::from(packet.size);
         let Ext::Xcp(header) = &mut packet.ext else { return };
         if header.rtt_us == 0 {
@@ -181,7 +181,7 @@ impl Datapath for Share {
     }
 
     fn renewed(&mut self, moment: &Moment, knobs: &Knobs, counts: &mut Counts) {
-        counts.probe.look(moment, knobs);
+        counts.probe.sample(moment, knobs);
         (counts.sum_spacing, counts.sum_rtt_spacing) = (0.0, 0.0);
         self.left = knobs.pool;
     }
@@ -260,7 +260,7 @@ impl Controller<Knobs, Counts> for Xcp {
         knobs.capacity = self.capacity;
         // this sample of the queue counts as well
         let mut probe = counts.probe;
-        probe.look(&Moment { now, queue_bytes: view.queue_bytes }, knobs);
+        probe.sample(&Moment { now, queue_bytes: view.queue_bytes }, knobs);
         knobs.pool = self.control(counts, probe.standing_bytes, t_s);
         let decision =
             Decision { phase: "shuffle", set: self.feedback * 8.0, from: self.interval_s };

@@ -74,7 +74,7 @@ impl Config {
 
 /// What applies during an epoch.
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum Stage {
+enum Mode {
     /// Everything is admitted: at the start, and under relief.
     Open,
     /// This many sessions are admitted.
@@ -85,7 +85,7 @@ enum Stage {
 #[derive(Clone, Debug)]
 pub struct CloseProbe {
     config: Config,
-    stage: Stage,
+    stage: Mode,
     /// Smoothed completions; none before the first session has ended.
     sfcr: Option<f64>,
     carry: Carry,
@@ -98,7 +98,7 @@ impl CloseProbe {
     pub fn new(config: Config) -> CloseProbe {
         let window = Window::over(config.admit, &config.clients, config.epoch);
         let carry = Carry::default();
-        CloseProbe { config, stage: Stage::Open, sfcr: None, carry, window, phase: "starting" }
+        CloseProbe { config, stage: Mode::Open, sfcr: None, carry, window, phase: "starting" }
     }
 
     /// Updates the smoothed rate with the completions of an epoch.
@@ -133,16 +133,16 @@ impl CloseProbe {
         // an epoch in which everything was admitted had an allowance of what arrived (alpha_1 =
         // a_1)
         let alpha = match self.stage {
-            Stage::Open => arrived,
-            Stage::Allow { alpha } => alpha,
+            Mode::Open => arrived,
+            Mode::Allow { alpha } => alpha,
         };
         (self.stage, self.phase) = if self.config.guard && self.sfcr.is_none() {
-            (Stage::Open, "starting")
+            (Mode::Open, "starting")
         } else if self.config.relief && idle {
-            (Stage::Open, "relief")
+            (Mode::Open, "relief")
         } else {
             let (alpha, phase) = self.next(alpha);
-            (Stage::Allow { alpha }, phase)
+            (Mode::Allow { alpha }, phase)
         };
     }
 }
@@ -161,11 +161,11 @@ impl Controller<Knobs, Counts> for CloseProbe {
         let arrived = counts.arrived.saturating_sub(counts.inside) as f64;
         self.decide(arrived, unit * (counts.departed as f64 + broken_off), idle);
         let set = match self.stage {
-            Stage::Open => {
+            Mode::Open => {
                 knobs.open();
                 f64::INFINITY
             }
-            Stage::Allow { alpha } => {
+            Mode::Allow { alpha } => {
                 knobs.allow(self.carry.whole(alpha), self.config.epoch);
                 if self.config.eligibility {
                     self.window.follow(alpha, counts);

@@ -112,7 +112,7 @@ impl Admit {
         self.now = now;
         let answer = answer(packet);
         if let Some((connections, hash)) = self.connections(&answer) {
-            connections.came(hash, now);
+            connections.on_packet(hash, now);
         }
         if self.opens_as_it_comes_in(packet, &answer) {
             let verdict = self.judge(&answer, now, knobs, counts);

@@ -100,7 +100,7 @@ impl Connections {
     }
 
     /// A packet of this connection has come.
-    pub(super) fn came(&mut self, hash: u64, now: Time) {
+    pub(super) fn on_packet(&mut self, hash: u64, now: Time) {
         if let Some(cell) = self.known(hash) {
             cell.seen = ms(now);
         }

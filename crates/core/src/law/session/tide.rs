@@ -147,7 +147,7 @@ impl Epoch {
 
 /// Smoothed measures: f_A, f_d, f_u, f_l, f_Y, f_B.
 #[derive(Clone, Copy, Debug)]
-struct Filters {
+struct Smoothed {
     admitted: f64,
     ended: f64,
     busy: f64,
@@ -156,15 +156,15 @@ struct Filters {
     bytes: f64,
 }
 
-impl Filters {
-    fn of(now: &Epoch) -> Filters {
+impl Smoothed {
+    fn of(now: &Epoch) -> Smoothed {
         let &Epoch { admitted, ended, busy, lost, young_bytes, bytes, .. } = now;
-        Filters { admitted, ended, busy, lost, young_bytes, bytes }
+        Smoothed { admitted, ended, busy, lost, young_bytes, bytes }
     }
 
     fn take(&mut self, now: &Epoch, g: f64) {
         let before = self.ended;
-        let to = Filters::of(now);
+        let to = Smoothed::of(now);
         let smooth = |f: &mut f64, x: f64| *f += g * (x - *f);
         smooth(&mut self.admitted, to.admitted);
         smooth(&mut self.ended, to.ended);
@@ -184,7 +184,7 @@ impl Filters {
 pub struct Tide {
     config: Config,
     /// None before the first epoch has ended.
-    filters: Option<Filters>,
+    filters: Option<Smoothed>,
     /// The allowance, once the gate has closed.
     alpha: Option<f64>,
     window: Window,
@@ -200,8 +200,8 @@ impl Tide {
     }
 
     /// Step 1: updates the filters with the newest epoch.
-    fn filter(&mut self, now: &Epoch) -> Filters {
-        let mut filters = self.filters.unwrap_or_else(|| Filters::of(now));
+    fn filter(&mut self, now: &Epoch) -> Smoothed {
+        let mut filters = self.filters.unwrap_or_else(|| Smoothed::of(now));
         let Config { g, epoch, .. } = self.config;
         let spans = self.alpha.map_or(g, |alpha| alpha * epoch.secs() / FEW);
         filters.take(now, g.min(spans.max(LEAST_WEIGHT)));
@@ -224,7 +224,7 @@ impl Tide {
     }
 
     /// Steps 2 to 4: the next allowance (none: everything is admitted) and the phase.
-    fn decide(&self, now: &Epoch, f: &Filters, least: f64) -> (Option<f64>, &'static str) {
+    fn decide(&self, now: &Epoch, f: &Smoothed, least: f64) -> (Option<f64>, &'static str) {
         let Config { gamma, w, v, k0, .. } = self.config;
         // a ratio of means: a mean of ratios lags behind at a step
         let share = if f.bytes > 0.0 { f.young_bytes / f.bytes } else { 0.0 };

@@ -142,7 +142,7 @@ fn arrive(check: &mut Check<'_>, network: &Network, routes: &Routes, places: &[u
             for passed in routes.astray(network, to, kind) {
                 // without a culprit the node is not joined to this part of the network
                 if let Some(place) = culprit(network, &passed, to, kind) {
-                    tell(check, network, &passed, (to, kind), &places[place].to_string());
+                    refuse(check, network, &passed, (to, kind), &places[place].to_string());
                     return false;
                 }
             }
@@ -164,7 +164,7 @@ fn culprit(network: &Network, passed: &[u16], to: u16, kind: Option<PacketKind>)
     network.routes.iter().rposition(fits)
 }
 
-fn tell(
+fn refuse(
     check: &mut Check<'_>,
     network: &Network,
     passed: &[u16],

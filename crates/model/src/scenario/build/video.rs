@@ -39,7 +39,7 @@ pub(super) fn video(
     }
     let path = ["traffic", name, "video"];
     let (ladder, segment, buffer) = (doc.ladder.clone(), doc.segment, doc.buffer);
-    doc.rule.settle(&ladder, buffer, segment);
+    doc.rule.fill_in_defaults(&ladder, buffer, segment);
     if let Err((field, message)) = doc.rule.check(&ladder, buffer, segment) {
         check.refuse(&[&path[..], &["rule", &field]].concat(), message, "");
     }

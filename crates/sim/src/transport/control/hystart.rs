@@ -85,7 +85,7 @@ impl HyStart {
     }
 
     /// Starts a round if the last one is acknowledged.
-    fn turn(&mut self, sample: &RateSample<'_>) {
+    fn start_round(&mut self, sample: &RateSample<'_>) {
         if sample.una > self.end {
             self.end = sample.sent;
             self.current = Time::NEVER;
@@ -103,7 +103,7 @@ impl HyStart {
         // since 6.14 Linux starts a round whatever the window is
         let small = cwnd < LOW_WINDOW;
         if !small || self.kind == Kind::Linux {
-            self.turn(sample);
+            self.start_round(sample);
         }
         if small {
             return Verdict::Grow(grown);

@@ -125,7 +125,7 @@ impl Ledbat {
     }
 
     /// Begins and ends slowdowns (rule 4).
-    fn turn(&mut self, now: Time, srtt: Time) {
+    fn slow_down(&mut self, now: Time, srtt: Time) {
         match self.phase {
             Phase::First if self.cwnd >= self.ssthresh => self.end_first(now, srtt),
             Phase::First if self.delays.queueing() > TARGET * 3 / 4 => {
@@ -179,7 +179,7 @@ impl Control for Ledbat {
         if sample.rtt > Time::ZERO {
             self.delays.add(sample.rtt, sample.now);
         }
-        self.turn(sample.now, sample.srtt);
+        self.slow_down(sample.now, sample.srtt);
         self.grow(f64::from(sample.opens()));
     }
 

@@ -76,7 +76,7 @@ impl Bench {
     }
 
     /// A host acts.
-    pub(super) fn act(&mut self, act: impl FnOnce(&Address, &mut Ctx<'_>) -> Fate) {
+    pub(super) fn run(&mut self, act: impl FnOnce(&Address, &mut Ctx<'_>) -> Fate) {
         let mut net =
             Network::new(&self.scenario, 1, &mut OwnLaws::default(), BTreeMap::new()).ok().unwrap();
         net.now = self.now;

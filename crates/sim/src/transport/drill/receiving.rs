@@ -27,7 +27,7 @@ impl Receiving {
 
     fn deliver(&mut self, packet: &Packet) {
         let receiver = &mut self.receiver;
-        self.bench.act(|address, ctx| receiver.receive(packet, address, ctx));
+        self.bench.run(|address, ctx| receiver.receive(packet, address, ctx));
     }
 
     /// `data 0..3 ce` or `data +3`: each of these segments, one after the other.
@@ -60,7 +60,7 @@ impl Host for Receiving {
         match *words {
             ["open"] if self.opens => {
                 let receiver = &mut self.receiver;
-                self.bench.act(|address, ctx| {
+                self.bench.run(|address, ctx| {
                     receiver.send_syn(address, ctx);
                     Fate::Lives
                 });
@@ -89,7 +89,7 @@ impl Host for Receiving {
 
     fn fire(&mut self) {
         let receiver = &mut self.receiver;
-        self.bench.act(|address, ctx| receiver.expire(address, ctx));
+        self.bench.run(|address, ctx| receiver.expire(address, ctx));
     }
 
     fn oldest(&self) -> Option<Time> {

@@ -25,7 +25,7 @@ impl Seen {
     }
 
     /// The packets in the words of scripts.
-    pub(super) fn told(&self) -> String {
+    pub(super) fn rendered(&self) -> String {
         let told = self.left.iter().map(|packet| packet.join(" ").replace(" not-ect", ""));
         let told: Vec<String> = told.collect();
         if told.is_empty() { "nothing".to_owned() } else { told.join(", ") }

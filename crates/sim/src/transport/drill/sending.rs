@@ -32,7 +32,7 @@ impl Sending {
     }
 
     /// Notes when segments left. Before the first in order the peer echoes the answer to its SYN.
-    fn note(&mut self) {
+    fn record(&mut self) {
         for packet in &self.bench.left {
             if packet.flags.has(Flags::SYN) {
                 self.echo = packet.sent;
@@ -49,8 +49,8 @@ impl Sending {
     fn deliver(&mut self, mut packet: Packet, change: impl FnOnce(&mut Packet)) {
         change(&mut packet);
         let sender = &mut self.sender;
-        self.bench.act(|address, ctx| sender.receive(&packet, address, ctx));
-        self.note();
+        self.bench.run(|address, ctx| sender.receive(&packet, address, ctx));
+        self.record();
     }
 
     fn packet(&self, flags: Flags) -> Packet {
@@ -95,11 +95,11 @@ impl Sending {
         act: impl FnOnce(&mut Sender<AppLimited>, &Address, &mut super::super::Ctx<'_>),
     ) {
         let sender = &mut self.sender;
-        self.bench.act(|address, ctx| {
+        self.bench.run(|address, ctx| {
             act(sender, address, ctx);
             Fate::Lives
         });
-        self.note();
+        self.record();
     }
 
     /// Data that an application hands in; the last of it with the end of the connection.
@@ -153,11 +153,11 @@ impl Host for Sending {
     fn fire(&mut self) {
         let timer = self.sender.next_deadline() <= self.bench.now;
         let sender = &mut self.sender;
-        self.bench.act(|address, ctx| {
+        self.bench.run(|address, ctx| {
             sender.go_on(address, ctx);
             if timer { sender.expire(address, ctx) } else { Fate::Lives }
         });
-        self.note();
+        self.record();
     }
 
     fn oldest(&self) -> Option<Time> {

@@ -94,7 +94,7 @@ impl<C: Control + Payloads> Sender<C> {
     pub(super) fn lose_all(&mut self, now: Time, flight: u32, class: &ClassParams) -> u32 {
         let (una, nxt) = (self.snd.una, self.snd.nxt);
         let pipe = match class.detector {
-            Detector::Timed if self.snd.outstanding.told() => self.window().ceil() as u32,
+            Detector::Timed if self.snd.outstanding.has_block() => self.window().ceil() as u32,
             Detector::Timed => flight,
             _ => self.snd.outstanding.pipe(una, nxt),
         };

@@ -12,7 +12,7 @@
 
 use std::collections::VecDeque;
 
-use tidegate_core::law::media::{Control, Told};
+use tidegate_core::law::media::{Control, Reported};
 use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::units::Time;
 use tidegate_model::draw::{Frames, Periods};
@@ -40,7 +40,7 @@ struct Sent {
 }
 
 /// A report under way.
-struct Report {
+struct FeedbackReport {
     number: u32,
     /// When the receiver sent it.
     made: Time,
@@ -71,7 +71,7 @@ pub(super) struct Stream {
     /// The first packet that was not reported, and the latest that has come.
     unreported: u32,
     latest: u32,
-    reports: VecDeque<Report>,
+    reports: VecDeque<FeedbackReport>,
     report: u32,
     /// When its one pending event is due.
     armed: Time,
@@ -211,13 +211,13 @@ impl Stream {
         self.unreported = latest + 1;
         let number = self.report;
         self.report += 1;
-        self.reports.push_back(Report { number, made: now, first, latest });
+        self.reports.push_back(FeedbackReport { number, made: now, first, latest });
         let packets = packets.min(MOST_REPORTED);
         Some((number, REPORT + (packets * REPORTED).next_multiple_of(4)))
     }
 
     /// A report has come to the sender.
-    pub(super) fn told(&mut self, number: u32, now: Time) {
+    pub(super) fn on_report(&mut self, number: u32, now: Time) {
         while self.reports.front().is_some_and(|report| report.number < number) {
             self.reports.pop_front();
         }
@@ -237,11 +237,11 @@ impl Stream {
             }
             if number >= report.first {
                 let marked = arrived.is_some_and(|(_, marked)| marked);
-                packets.push(Told { sent, arrived: arrived.map(|(at, _)| at), bytes, marked });
+                packets.push(Reported { sent, arrived: arrived.map(|(at, _)| at), bytes, marked });
             }
         }
         if !packets.is_empty() {
-            self.control.told(now, &packets, rtt);
+            self.control.on_report(now, &packets, rtt);
         }
         self.control.flight(self.under_way);
     }
@@ -249,7 +249,7 @@ impl Stream {
 
 impl UdpTable {
     /// What is due at a flow of media: frames, packets, a report.
-    pub(super) fn turn(&mut self, id: FlowId, world: &mut World<'_>) {
+    pub(super) fn run_due(&mut self, id: FlowId, world: &mut World<'_>) {
         let now = world.net.now;
         let flow = &mut self.flows[id.slot()];
         let class = self.classes.get_mut(usize::from(flow.class)).and_then(Option::as_mut);

@@ -60,7 +60,7 @@ impl Filter for AtPort {
     }
 
     #[cold]
-    fn look(&mut self, now: Time, queued: &mut dyn Iterator<Item = &Packet>) {
+    fn see_queue(&mut self, now: Time, queued: &mut dyn Iterator<Item = &Packet>) {
         let trigger = self.law.trigger(now, queued.filter_map(|packet| (self.names)(packet)));
         match trigger.greedy {
             Some((key, held)) => self.filter(key, held, now),

@@ -48,12 +48,12 @@ fn the_ceiling_is_smoothed() {
 }
 
 /// Groups of one packet of 1000 B every 20 ms: from the first on, each `more` ms longer on its way.
-fn report(from: u64, packets: u64, more: f64) -> Vec<Told> {
+fn report(from: u64, packets: u64, more: f64) -> Vec<Reported> {
     let each = (from..from + packets).map(|number| {
         let sent = Time::from_ms(20 * number);
         let way = 0.05 + more * 1e-3 * (number - from) as f64;
         let arrived = Some(sent + Time::from_secs_f64(way));
-        Told { sent, arrived, bytes: 1000, marked: false }
+        Reported { sent, arrived, bytes: 1000, marked: false }
     });
     each.collect()
 }
@@ -64,9 +64,9 @@ fn report(from: u64, packets: u64, more: f64) -> Vec<Told> {
 fn it_grows_by_eight_percent_a_second() {
     let mut gcc = Gcc::new(Config::default(), ENCODER);
     let rtt = Time::from_ms(100);
-    gcc.told(Time::from_ms(200), &report(0, 5, 0.0), rtt);
+    gcc.on_report(Time::from_ms(200), &report(0, 5, 0.0), rtt);
     close(gcc.encode(0), 300e3);
-    gcc.told(Time::from_ms(300), &report(5, 5, 0.0), rtt);
+    gcc.on_report(Time::from_ms(300), &report(5, 5, 0.0), rtt);
     close(gcc.encode(0), 300e3 * libm::pow(1.08, 0.1));
 }
 
@@ -75,7 +75,7 @@ fn it_grows_by_eight_percent_a_second() {
 #[test]
 fn a_delay_that_grows_lowers_it_below_what_arrives() {
     let mut gcc = Gcc::new(Config::default(), ENCODER);
-    gcc.told(Time::from_secs(3), &report(0, 100, 4.0), Time::from_ms(100));
+    gcc.on_report(Time::from_secs(3), &report(0, 100, 4.0), Time::from_ms(100));
     assert_eq!(gcc.state, State::Decrease);
     close(gcc.encode(0), 0.85 * 336e3);
     close(gcc.send(0), 2.5 * 0.85 * 336e3);
@@ -87,6 +87,6 @@ fn many_losses_lower_it() {
     let mut gcc = Gcc::new(Config::default(), ENCODER);
     let mut packets = report(0, 10, 0.0);
     (packets[3].arrived, packets[7].arrived) = (None, None);
-    gcc.told(Time::from_ms(300), &packets, Time::from_ms(100));
+    gcc.on_report(Time::from_ms(300), &packets, Time::from_ms(100));
     close(gcc.encode(0), 270e3);
 }

@@ -8,11 +8,11 @@ fn close(found: f64, wanted: f64) {
 
 /// Packets of 1000 B from `number` on, one every 20 ms (400 kbit/s), each this long on its way in
 /// ms; 0: it is lost.
-fn packets(number: u64, delays: &[u64]) -> Vec<Told> {
+fn packets(number: u64, delays: &[u64]) -> Vec<Reported> {
     let each = (number..).zip(delays).map(|(number, &delay)| {
         let sent = Time::from_ms(20 * number);
         let arrived = (delay > 0).then_some(sent + Time::from_ms(delay));
-        Told { sent, arrived, bytes: 1000, marked: false }
+        Reported { sent, arrived, bytes: 1000, marked: false }
     });
     each.collect()
 }
@@ -88,7 +88,7 @@ fn the_gradual_update_follows_offset_and_change() {
 #[test]
 fn without_a_queue_the_rate_ramps_up() {
     let mut nada = Nada::new(Config::default(), ENCODER);
-    nada.told(Time::from_ms(600), &packets(0, &[50; 26]), Time::from_ms(100));
+    nada.on_report(Time::from_ms(600), &packets(0, &[50; 26]), Time::from_ms(100));
     close(nada.encode(0), 416e3 * 1.15625);
 }
 
@@ -100,11 +100,11 @@ fn the_queue_is_the_least_of_fifteen_delays() {
     let mut nada = Nada::new(Config { gamma_max: 0.0, ..Config::default() }, ENCODER);
     let rtt = Time::from_ms(100);
     // 20 ms apart the rate that arrives is 416 kbit/s; 40 ms would be 208
-    nada.told(Time::from_ms(100), &packets(0, &[50]), rtt);
+    nada.on_report(Time::from_ms(100), &packets(0, &[50]), rtt);
     close(nada.encode(0), 300e3);
-    nada.told(Time::from_ms(400), &packets(1, &[90; 14]), rtt);
+    nada.on_report(Time::from_ms(400), &packets(1, &[90; 14]), rtt);
     close(nada.encode(0), 300e3);
-    nada.told(Time::from_ms(500), &packets(15, &[90]), rtt);
+    nada.on_report(Time::from_ms(500), &packets(15, &[90]), rtt);
     close(nada.encode(0), 300e3 * (1.0 - 0.078));
 }
 
@@ -116,7 +116,7 @@ fn a_loss_ends_the_ramp_up() {
     let mut nada = Nada::new(Config::default(), ENCODER);
     let mut delays = [50; 20];
     delays[10] = 0;
-    nada.told(Time::from_ms(450), &packets(0, &delays), Time::from_ms(100));
+    nada.on_report(Time::from_ms(450), &packets(0, &delays), Time::from_ms(100));
     close(nada.encode(0), 300e3 * 1.0045);
 }
 

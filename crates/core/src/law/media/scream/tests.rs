@@ -16,11 +16,11 @@ fn with(ref_wnd: f64) -> Scream {
 }
 
 /// Packets of 1000 B, each this long on its way in ms; 0: it is lost.
-fn report(delays: &[u64], marked: bool) -> Vec<Told> {
+fn report(delays: &[u64], marked: bool) -> Vec<Reported> {
     let each = (1..).zip(delays).map(|(number, &delay)| {
         let sent = Time::from_ms(10 * number);
         let arrived = (delay > 0).then_some(sent + Time::from_ms(delay));
-        Told { sent, arrived, bytes: 1000, marked }
+        Reported { sent, arrived, bytes: 1000, marked }
     });
     each.collect()
 }
@@ -33,7 +33,7 @@ const RTT: Time = Time::from_ms(100);
 fn losses_and_marks_lower_the_window() {
     for (delays, marked, factor) in [([50, 0, 50], false, 0.7), ([50, 50, 50], true, 0.8)] {
         let mut scream = with(20e3);
-        scream.told(Time::from_secs(1), &report(&delays, marked), RTT);
+        scream.on_report(Time::from_secs(1), &report(&delays, marked), RTT);
         let more = scream.ref_wnd - factor * 20e3;
         assert!((0.0..1000.0).contains(&more), "{more}");
         close(scream.ref_wnd_i, 20e3);
@@ -46,9 +46,9 @@ fn losses_and_marks_lower_the_window() {
 #[test]
 fn what_is_lost_is_acknowledged_too() {
     let (mut lost, mut came) = (with(20e3), with(20e3));
-    lost.told(Time::from_secs(1), &report(&[50, 0], false), RTT);
+    lost.on_report(Time::from_secs(1), &report(&[50, 0], false), RTT);
     came.pending.lost = true;
-    came.told(Time::from_secs(1), &report(&[50, 50], false), RTT);
+    came.on_report(Time::from_secs(1), &report(&[50, 50], false), RTT);
     close(lost.ref_wnd, came.ref_wnd);
 }
 
@@ -73,7 +73,7 @@ fn the_maximum_is_noted_once_until_the_window_grows() {
 #[test]
 fn the_window_has_a_least() {
     let mut scream = with(3e3);
-    scream.told(Time::from_secs(1), &report(&[0, 50], false), RTT);
+    scream.on_report(Time::from_secs(1), &report(&[0, 50], false), RTT);
     assert!((3e3..4e3).contains(&scream.ref_wnd));
 }
 

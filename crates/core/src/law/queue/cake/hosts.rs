@@ -6,7 +6,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::sets::{Place, Sets};
+use super::sets::{Found, Sets};
 
 /// Among whom the link is divided.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -48,7 +48,7 @@ impl Side {
     }
 
     fn find(&mut self, host: u16) -> u32 {
-        let (Place::Known(place) | Place::Free(place) | Place::Shared(place)) =
+        let (Found::Known(place) | Found::Free(place) | Found::Shared(place)) =
             self.sets.find(u32::from(host), |place| self.bulk[place] > 0);
         place as u32
     }

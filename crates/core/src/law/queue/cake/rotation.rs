@@ -19,7 +19,7 @@ use std::collections::VecDeque;
 
 use super::cobalt::{Cobalt, Params};
 use super::hosts::{Hosts, Isolation, Pair};
-use super::sets::{Place, Sets};
+use super::sets::{Found, Sets};
 use crate::law::queue::Chain;
 use crate::packet::Packet;
 use crate::units::Time;
@@ -45,7 +45,7 @@ pub enum State {
 
 /// One queue.
 #[derive(Clone, Debug, Default)]
-pub struct Flow {
+pub struct FlowQueue {
     /// The waiting packets.
     pub packets: Chain,
     /// Its bytes.
@@ -63,7 +63,7 @@ pub struct Flow {
 #[derive(Clone, Debug)]
 pub struct Rotation {
     /// The queues, by index.
-    pub flows: Box<[Flow]>,
+    pub flows: Box<[FlowQueue]>,
     isolation: Isolation,
     salt: u32,
     sets: Sets,
@@ -84,7 +84,7 @@ impl Rotation {
     /// A table of `count` queues, a multiple of `ways`.
     pub fn new(isolation: Isolation, queues: usize, ways: usize, quantum: u64, salt: u32) -> Self {
         Rotation {
-            flows: vec![Flow::default(); queues].into(),
+            flows: vec![FlowQueue::default(); queues].into(),
             isolation,
             salt,
             sets: Sets::new(queues, ways),
@@ -106,8 +106,8 @@ impl Rotation {
         };
         let flows = &self.flows;
         let place = self.sets.find(tag, |place| flows[place].state != State::Rest);
-        let (Place::Known(queue) | Place::Free(queue) | Place::Shared(queue)) = place;
-        if let Place::Known(_) = place {
+        let (Found::Known(queue) | Found::Free(queue) | Found::Shared(queue)) = place;
+        if let Found::Known(_) = place {
             return queue;
         }
         // a queue that becomes shared counts for the hosts of the new flow
@@ -142,7 +142,7 @@ impl Rotation {
     }
 
     /// A packet was added to a queue.
-    pub fn came(&mut self, queue: usize) {
+    pub fn added(&mut self, queue: usize) {
         match self.flows[queue].state {
             State::Sparse | State::Bulk => {}
             State::SparseWait => self.becomes(queue, State::Bulk),
@@ -155,7 +155,7 @@ impl Rotation {
     }
 
     /// The queue to serve next: it has deficit and packets.
-    pub fn turn(&mut self, now: Time, params: &Params) -> Option<usize> {
+    pub fn next_queue(&mut self, now: Time, params: &Params) -> Option<usize> {
         // one decaying queue is examined each time
         while let Some((queue, decay)) = self.decaying.pop_front() {
             #[cfg(test)]
@@ -231,12 +231,12 @@ mod tests {
                 assert_eq!(rotation.state(queue), State::Decaying);
             }
             for queue in (0..queues).rev() {
-                rotation.came(queue);
+                rotation.added(queue);
                 assert_eq!(rotation.state(queue), State::Sparse);
             }
-            assert_eq!(rotation.turn(now, &params), None);
+            assert_eq!(rotation.next_queue(now, &params), None);
             assert_eq!(rotation.looked, 2 * queues as u64 + 1);
-            assert_eq!(rotation.turn(now, &params), None);
+            assert_eq!(rotation.next_queue(now, &params), None);
             assert_eq!(rotation.looked, 2 * queues as u64 + 3);
         }
     }
@@ -252,13 +252,13 @@ mod tests {
             rotation.flows[queue].cobalt.queue_full(now, &params);
             rotation.empty(queue, now, &params);
         }
-        rotation.came(0);
+        rotation.added(0);
         rotation.new.clear();
         rotation.empty(0, now, &params);
         for queue in [0, 1] {
             rotation.flows[queue].cobalt = Cobalt::default();
         }
-        rotation.turn(later, &params);
+        rotation.next_queue(later, &params);
         assert_eq!([0, 1].map(|queue| rotation.state(queue)), [State::Decaying, State::Rest]);
     }
 }

@@ -59,7 +59,7 @@ impl PlusPlus {
     }
 
     /// A round ends when everything is acknowledged that was sent at its start; returns whether.
-    fn turn(&mut self, sample: &RateSample<'_>) -> bool {
+    fn end_round(&mut self, sample: &RateSample<'_>) -> bool {
         let turned = sample.una > self.end;
         if turned {
             self.end = sample.sent;
@@ -72,7 +72,7 @@ impl PlusPlus {
 
     /// An acknowledgement in the first slow start; `grown` is what it would add to `cwnd`.
     pub(super) fn on_ack(&mut self, sample: &RateSample<'_>, grown: f64) -> Verdict {
-        if self.turn(sample)
+        if self.end_round(sample)
             && let Some((_, rounds)) = &mut self.css
         {
             *rounds -= 1;
