@@ -157,7 +157,7 @@ impl Network {
         self.hops - early.count() as u64
     }
 
-    /// The ports as they are now, until [`Network::turn_forth`].
+    /// The ports as they are now, until [`Network::undo_rewind`].
     pub(crate) fn rewind(&mut self) -> &mut [Port] {
         if !self.turned_back {
             self.turned_back = true;

@@ -22,7 +22,7 @@ pub type Names = Box<dyn Fn(&Packet) -> Option<Key> + Send>;
 /// The filter of a port. Its [`PerPacket::arrive`] decides before the gate; it may watch the queue
 /// and decide outside of intervals.
 pub trait Filter: PerPacket {
-    /// The packet is offered to the queue. Returns whether [`Filter::look`] is to be called once
+    /// The packet is offered to the queue. Returns whether [`Filter::see_queue`] is to be called once
     /// the queue has accepted or dropped it.
     fn offered(&mut self, _packet: &Packet, _found: &ArrivalContext) -> bool {
         false

@@ -1,7 +1,7 @@
 //! Rates of real-time media: what an encoder aims at, and how fast its packets leave.
 //!
 //! A law runs at the sender. The receiver reports when each packet came (RFC 8888), and the carrier
-//! joins that with what the sender knows of the packet ([`Told`]). So a law has no part at the
+//! joins that with what the sender knows of the packet ([`Reported`]). So a law has no part at the
 //! receiver, and none at the routers.
 
 pub mod gcc;

@@ -12,7 +12,7 @@
 //!   then, it arrives like any other, and so does every packet behind it until it has.
 //!
 //! What has been booked is in the port's counts already. Before anybody looks at them, the carrier
-//! sets the port back to now ([`Port::turn_back`]).
+//! sets the port back to now ([`Port::rewind`]).
 
 use super::Port;
 use super::foreseen::Early;
@@ -132,7 +132,7 @@ impl<C: Default> Port<C> {
         self.free_at = early.free_at.max(own);
     }
 
-    /// Undoes [`Port::turn_back`]. Nothing waits where anything was booked, so that the port has
+    /// Undoes [`Port::rewind`]. Nothing waits where anything was booked, so that the port has
     /// started no transmission since.
     pub fn undo_rewind(&mut self, early: &Early) {
         if early.arrived == [0; 2] {
