@@ -2,9 +2,9 @@
 
     sudo .venv/bin/python -m tools.live.commands [--runs 5] [--seconds 10]
 
-Prints a table of docs/emulate.md: for each link the rate, delay or loss that its scenario asks for,
-and what the command measures. Servers run on this machine; the command reaches them through the
-link. Use an idle machine.
+Prints a table of docs/emulate-tables.md: for each link the rate, delay or loss that its scenario
+asks for, and what the command measures. Servers run on this machine; the command reaches them
+through the link. Use an idle machine.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from tools.validate.measure import Measures
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "emulate.md"
+PAGE = ROOT / "docs" / "emulate-tables.md"
 CONTROLS = ("reno", "cubic", "bbr")
 
 ALONE = ("fct_mean_s", "retransmitted", "queue_mean")
