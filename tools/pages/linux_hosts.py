@@ -87,11 +87,16 @@ def page() -> str:
     every = [situation for file in files.values() for situation in file]
     tables: list[str] = []
     for name, title in FILES.items():
-        tables += [f"## {title}", "", *_table(files[name]), ""]
-    tables += ["## What the simulator has no notion of", "", *_missing(missing)]
+        tables += [f"### {title}", "", *_table([each for each in files[name] if _same(each)]), ""]
     text = (FOLDER / "page.md").read_text(encoding="utf-8")
-    text = text.replace("<!-- counts -->", "\n".join(_counts(every, missing)))
-    text = text.replace("<!-- situations -->", "\n".join(tables))
+    for mark, lines in {
+        "verdicts": _verdicts(every),
+        "scripts": _scripts(every, missing),
+        "differs": _table([each for each in every if not _same(each)]),
+        "missing": _missing(missing),
+        "same": tables[:-1],
+    }.items():
+        text = text.replace(f"<!-- {mark} -->", "\n".join(lines))
     return f"# Simulated hosts beside Linux\n\n{MARK}\n{text}"
 
 
@@ -99,13 +104,19 @@ def _text(name: str) -> str:
     return (FOLDER / f"{name}.txt").read_text(encoding="utf-8")
 
 
-def _counts(every: Sequence[Situation], missing: Sequence[Situation]) -> Iterator[str]:
+def _same(situation: Situation) -> bool:
+    return situation.verdict == SAME
+
+
+def _verdicts(every: Sequence[Situation]) -> Iterator[str]:
     verdicts = [situation.verdict for situation in every]
     yield (
         f"**{len(every)} situations: {verdicts.count(SAME)} the same, {verdicts.count(DIFFERS)} "
         f"different on purpose, {verdicts.count(TODAY)} not yet the same.**"
     )
-    yield ""
+
+
+def _scripts(every: Sequence[Situation], missing: Sequence[Situation]) -> Iterator[str]:
     yield "| scripts of | gone through | situations here | no notion of it |"
     yield "|---|---|---|---|"
     situated, without = covered(every), covered(missing)
@@ -115,13 +126,21 @@ def _counts(every: Sequence[Situation], missing: Sequence[Situation]) -> Iterato
         yield f"| {owner.capitalize()} | {len(own)} | {len(here)} | {len(none)} |"
 
 
-def _table(file: Sequence[Situation]) -> Iterator[str]:
-    yield "| situation | what Linux does | from | profiles | simulated |"
-    yield "|---|---|---|---|---|"
-    for each in file:
-        profiles = ", ".join(f"`{name}`" for name in each.profiles)
-        about = each.said["about"]
-        yield f"| {each.name} | {about} | {_from(each)} | {profiles} | {_simulated(each)} |"
+def _table(rows: Sequence[Situation]) -> Iterator[str]:
+    """Yield a table, with a column for what is simulated where that is not the same."""
+    differs = not all(map(_same, rows))
+    yield f"| situation | what Linux does | from | profiles |{' simulated |' if differs else ''}"
+    yield f"|---|---|---|---|{'---|' if differs else ''}"
+    for each in rows:
+        cells = (each.name, each.said["about"], _from(each), _profiles(each))
+        last = f" {_simulated(each)} |" if differs else ""
+        yield f"| {' | '.join(cells)} |{last}"
+
+
+def _profiles(situation: Situation) -> str:
+    if situation.profiles == ["linux", "linux-6.18"]:
+        return "both"
+    return ", ".join(f"`{name}`" for name in situation.profiles)
 
 
 def _from(situation: Situation) -> str:
@@ -131,8 +150,6 @@ def _from(situation: Situation) -> str:
 
 
 def _simulated(situation: Situation) -> str:
-    if situation.verdict == SAME:
-        return "same"
     parts = [f"**{'differs' if situation.verdict == DIFFERS else 'not yet'}**"]
     for line, here in zip(situation.lines, situation.lines[1:], strict=False):
         if here.startswith("here"):
@@ -146,7 +163,7 @@ def _simulated(situation: Situation) -> str:
 
 
 def _missing(missing: Sequence[Situation]) -> Iterator[str]:
-    yield "| what | why | scripts |"
-    yield "|---|---|---|"
+    yield "| what | why |"
+    yield "|---|---|"
     for each in missing:
-        yield f"| {each.name} | {each.said['why']} | {_from(each)} |"
+        yield f"| {each.name} | {each.said['why']} |"

@@ -5,7 +5,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
-from tools.pages import linux_hosts
+from tools.pages import MARK, linux_hosts
 from tools.pages.linux_hosts import DIFFERS, SAME, TODAY, Situation
 
 ROOT = Path(__file__).parents[2]
@@ -79,3 +79,15 @@ why: So.
         "| One | It does. | `tcp_ack()`; RFC 1, 2 | `linux`, `rfc` | "
         "**differs** at `5 ack 1`: `nothing`, not `1..3`. So. |"
     )
+
+
+def test_a_situation_is_in_one_table_of_the_page() -> None:
+    page = linux_hosts.page()
+    differs, same = page.split("## What is the same")
+    for situation in _every():
+        row = f"| {situation.name} |"
+        place, other = (same, differs) if situation.verdict == SAME else (differs, same)
+        assert (place.count(row), other.count(row)) == (1, 0), situation.name
+    for notion in _missing():
+        assert f"| {notion.name} |" in differs
+    assert "<!-- " not in page.replace(MARK, "")
