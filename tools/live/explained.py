@@ -1,4 +1,4 @@
-"""Where real hosts and the simulator differ, and the reason is known; docs/emulate-tables.md says more."""
+"""Where real hosts and the simulator differ, and why; docs/emulate-tables.md says more."""
 
 from __future__ import annotations
 
