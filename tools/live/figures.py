@@ -1,4 +1,4 @@
-"""Measure the gate and the emulated link on this machine, and print its tables of docs/matrix.md.
+"""Measure the gate and the emulated link here, and print their tables of docs/matrix-figures.md.
 
     python -m tools.live.figures [--seconds 300] [--runs 3] [--short] [--predict] [--only PART]...
 

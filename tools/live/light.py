@@ -1,4 +1,4 @@
-"""Ask the simulator what a gate refuses at light load: the table of docs/matrix.md.
+"""Ask the simulator what a gate refuses at light load: the table of docs/matrix-figures.md.
 
 python -m tools.live.light [--seconds 60] [--seed 1]
 """

@@ -1,4 +1,4 @@
-"""Renew the pages of docs/matrix.md and docs/gate.md, and cells.csv: measured anew, or predicted.
+"""Renew the tables of pages in docs/, and cells.csv: measured anew, or predicted.
 
     python -m tools.live.matrix_page [--predict] [FILE]...
 
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
     from tools.live.matrix import Rows
 
-PAGES = [Path(__file__).parents[2] / "docs" / name for name in ("matrix.md", "gate.md")]
+DOCS = Path(__file__).parents[2] / "docs"
+PAGES = [DOCS / name for name in ("matrix.md", "matrix-figures.md", "gate.md")]
 ALIASES = {"plain queue": "drop-tail"} | {name: name for name in QUEUES}
 """How the columns of queues are called."""
 MEASURED = Path(__file__).parent / "measured" / "matrix.jsonl"

@@ -49,7 +49,8 @@ def test_prometheus_takes_the_alert_rules() -> None:
 
 # They run for minutes and need root: their options and names have to be there.
 def test_the_commands_of_the_matrix_are_read() -> None:
-    text = "".join((ROOT / f"docs/{page}.md").read_text() for page in ("gate", "matrix"))
+    names = ("gate", "matrix", "matrix-figures")
+    text = "".join((ROOT / f"docs/{page}.md").read_text() for page in names)
     tools = {
         "kernels": kernels.options(),
         "own_clock": own_clock.options(),

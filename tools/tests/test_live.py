@@ -315,7 +315,7 @@ def test_the_file_has_what_was_measured_last() -> None:
 
 
 def test_the_tables_of_the_page_are_those_of_the_file() -> None:
-    page = (ROOT / "docs" / "matrix.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "matrix-figures.md").read_text(encoding="utf-8")
     done = {(line.kernel, line.queue, line.load, line.control): line.done for line in cells.read()}
     checked = 0
     for kernel, heading in (("7.2", "## Linux 7.2"), ("6.18", "## Linux 6.18")):
@@ -328,6 +328,17 @@ def test_the_tables_of_the_page_are_those_of_the_file() -> None:
                     assert said == done[kernel, queue.lower(), load, control], (queue, control)
                     checked += 1
     assert checked == len(done)
+
+
+def test_every_page_with_cells_has_those_of_the_file() -> None:
+    own = [line for line in cells.read() if line.kernel == cells.OWN_CLOCK]
+    of = [matrix.whole(live_pages.Cell(line.queue, line.control, line.load)) for line in own]
+    found = {cell: [{"done": float(line.done)}] for cell, line in zip(of, own, strict=True)}
+    none = {cell: [{"done": -1.0}] for cell in found}
+    for page in matrix_page.PAGES:
+        text = page.read_text(encoding="utf-8")
+        assert matrix_page.renewed(text, found, lambda _: None) == text
+        assert matrix_page.renewed(text, none, lambda _: None).count("-1") > 20
 
 
 # Rows from before open files were counted say nothing of them, and are not valid.
