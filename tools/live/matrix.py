@@ -4,8 +4,9 @@
     python -m tools.live.matrix --table                # of what was run; says what was not
     python -m tools.live.matrix --predict              # the simulator, of the same cells
 
-It is the matrix of docs/matrix-figures.md. Each run is a line of `out/matrix.jsonl`, and a cell that has
-its runs there is not run again. A run on a machine that was too busy is discarded and tried again.
+It is the matrix of docs/matrix-figures.md. Each run is a line of `out/matrix.jsonl`, and a cell
+that has its runs there is not run again. A run on a machine that was too busy is discarded and
+tried again.
 `fq_codel` and `cake` need a kernel that has them: `python -m tools.own_clock --seconds 36000 --
 .venv/bin/python -m tools.live.matrix --jobs 1 --out /run/result/matrix.jsonl` runs cells in one
 whose time stands still while anything computes; `--table --out FILE` takes the file. Loads behind
