@@ -31,7 +31,7 @@ def trace(which: Which, seed: Seed = 1, seconds: Seconds = 60, out: Out = None) 
 
     lte: opportunities to deliver 1504 bytes, one time in milliseconds on each line, as mahimahi
     has them. starlink and starlink-up: a table of time_s, rate_bit_s and delay_s, towards the
-    user and away from the user. docs/scenario.md says where the numbers are from.
+    user and away from the user. docs/links.md says where the numbers are from.
     """
     from tidegate.results.store import display, write_whole
 
