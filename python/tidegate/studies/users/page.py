@@ -100,7 +100,7 @@ def pages(runs: Runs) -> dict[str, bytes]:
         "",
         "The law with another setting (in two columns users with one), in some of these rows and in"
         " another one. A cell has the number of those who got all of their page or file, and their"
-        " median time. [docs/tide.md](../../tide.md#where-visits-lose) says what it means.",
+        " median time. [The notes](notes.md#where-visits-lose) say what it means.",
         "",
         *visits.section(runs),
         "",
