@@ -29,7 +29,7 @@ strip --strip-unneeded "$root/usr/bin/tidegated"
 install -D -m 644 crates/gate/etc/tidegate-gate@.service -t "$root/lib/systemd/system"
 install -d -m 755 "$root/etc/tidegate" "$man"
 install -D -m 644 crates/gate/etc/{gate.toml,grafana-gate.json,alerts.yml} -t "$docs/examples"
-install -D -m 644 docs/gate.md docs/gate-keys.md docs/tidegated.md -t "$docs"
+install -D -m 644 docs/gate.md docs/gate-details.md docs/gate-keys.md docs/tidegated.md -t "$docs"
 cat >"$docs/copyright" <<END
 Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
 Upstream-Name: tidegate
