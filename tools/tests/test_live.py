@@ -338,7 +338,8 @@ def test_every_page_with_cells_has_those_of_the_file() -> None:
     for page in matrix_page.PAGES:
         text = page.read_text(encoding="utf-8")
         assert matrix_page.renewed(text, found, lambda _: None) == text
-        assert matrix_page.renewed(text, none, lambda _: None).count("-1") > 20
+        # the shortest table of them, that of the gate, has three controls in three queues
+        assert matrix_page.renewed(text, none, lambda _: None).count("-1") >= 9
 
 
 # Rows from before open files were counted say nothing of them, and are not valid.
