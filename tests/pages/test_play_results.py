@@ -72,22 +72,30 @@ def test_node_has_the_same_results_to_the_bit(module, ready, native):
     assert json.loads(done.stdout) == native
 
 
-IN_WORKER = """(async () => {
-  const engine = new tidegate.Engine(), found = {};
-  for (const { slug, text } of tidegate.data.gallery) {
-    const document = { text, name: slug, settings: [] };
-    const ended = await engine.start(document, "1", null, () => {});
-    found[slug] = ended.refused ? ended.refused.error : ended.result.result_hash;
-  }
+IN_WORKER = """(async place => {
+  const { slug, text } = tidegate.data.gallery[place];
+  const engine = new tidegate.Engine();
+  const document = { text, name: slug, settings: [] };
+  const ended = await engine.start(document, "1", null, () => {});
   engine.end();
+  return [slug, ended.refused ? ended.refused.error : ended.result.result_hash];
+})"""
+ALL_IN_WORKER = f"""(async () => {{
+  const found = {{}};
+  for (let place = 0; place < tidegate.data.gallery.length; place += 1) {{
+    const [slug, hash] = await {IN_WORKER}(place);
+    found[slug] = hash;
+  }}
   return found;
-})()"""
+}})()"""
 
 
 @in_browser
 @pytest.mark.slow
 def test_chromium_has_the_same_results_to_the_bit(page, native):
-    assert page.value(IN_WORKER) == native
+    """The browser is asked once a scenario: on a busy machine all of them take minutes."""
+    places = range(page.value("tidegate.data.gallery.length"))
+    assert dict(page.value(f"{IN_WORKER}({place})") for place in places) == native
 
 
 SETTINGS = """(async () => {
@@ -218,7 +226,7 @@ def found_by_firefox(site: Path, scripts: tuple[str, ...], script: str) -> objec
 def test_firefox_has_the_same_results_to_the_bit(module, native, tmp_path):
     """A page runs all ready scenarios, and posts their digests or its fault."""
     play.write(ROOT, module, tmp_path)
-    assert found_by_firefox(tmp_path, ("data", "engine"), IN_WORKER) == native
+    assert found_by_firefox(tmp_path, ("data", "engine"), ALL_IN_WORKER) == native
 
 
 IN_FRAME = """(async () => {
