@@ -102,7 +102,8 @@ def test_a_hung_controller_lets_everything_pass_until_it_goes_on(lab):
 
 def test_a_full_disk_costs_lines_of_the_log_only(lab):
     lab.gate(TWO_A_SECOND + "log = '/dev/full'\n")
-    assert refuses(lab)
+    # on a busy machine the gate may renew its lease too late, and lets everybody pass until then
+    lab.until(lambda: refuses(lab), "refusing")
     lab.until(lambda: lab.status()["log_lost"] > 0, "counting lost lines")
 
 
