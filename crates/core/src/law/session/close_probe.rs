@@ -85,7 +85,7 @@ enum Mode {
 #[derive(Clone, Debug)]
 pub struct CloseProbe {
     config: Config,
-    stage: Mode,
+    mode: Mode,
     /// Smoothed completions; none before the first session has ended.
     sfcr: Option<f64>,
     carry: Carry,
@@ -98,7 +98,7 @@ impl CloseProbe {
     pub fn new(config: Config) -> CloseProbe {
         let window = Window::over(config.admit, &config.clients, config.epoch);
         let carry = Carry::default();
-        CloseProbe { config, stage: Mode::Open, sfcr: None, carry, window, phase: "starting" }
+        CloseProbe { config, mode: Mode::Open, sfcr: None, carry, window, phase: "starting" }
     }
 
     /// Updates the smoothed rate with the completions of an epoch.
@@ -132,11 +132,11 @@ impl CloseProbe {
         self.smooth(ends);
         // an epoch in which everything was admitted had an allowance of what arrived (alpha_1 =
         // a_1)
-        let alpha = match self.stage {
+        let alpha = match self.mode {
             Mode::Open => arrived,
             Mode::Allow { alpha } => alpha,
         };
-        (self.stage, self.phase) = if self.config.guard && self.sfcr.is_none() {
+        (self.mode, self.phase) = if self.config.guard && self.sfcr.is_none() {
             (Mode::Open, "starting")
         } else if self.config.relief && idle {
             (Mode::Open, "relief")
@@ -160,7 +160,7 @@ impl Controller<Knobs, Counts> for CloseProbe {
         let unit = self.window.unit();
         let arrived = counts.arrived.saturating_sub(counts.inside) as f64;
         self.decide(arrived, unit * (counts.departed as f64 + broken_off), idle);
-        let set = match self.stage {
+        let set = match self.mode {
             Mode::Open => {
                 knobs.open();
                 f64::INFINITY
