@@ -104,9 +104,14 @@ impl Rack {
         (least / 4).min(srtt)
     }
 
+    /// Whether something has arrived that was sent later than this segment, which was sent at `sent`.
+    pub(super) fn has_overtaken(&self, (sent, seq): (Time, u32)) -> bool {
+        self.newest > (sent, seq)
+    }
+
     /// 6.2, step 5: when a segment counts as lost; none: nothing sent later has arrived.
     pub(super) fn lost_at(&self, (sent, seq): (Time, u32), reo_wnd: Time) -> Option<Time> {
-        (self.newest > (sent, seq)).then(|| sent + self.rtt + reo_wnd)
+        self.has_overtaken((sent, seq)).then(|| sent + self.rtt + reo_wnd)
     }
 }
 

@@ -252,8 +252,11 @@ impl SentLog {
     pub(super) fn detect(&mut self, now: Time, reo_wnd: Time, arrived: &Ranges) {
         self.lost_at = Time::NEVER;
         (self.ack_info.losses, self.ack_info.lost_again) = (0, 0);
-        // without holes everything outstanding was sent later than what has arrived
-        if arrived.is_empty() && self.again == 0 && self.lost == 0 {
+        // without holes everything outstanding was sent later than what has arrived, unless that was
+        // a repetition
+        let whole = arrived.is_empty() && self.again == 0 && self.lost == 0;
+        let oldest = self.segments.front().map(|segment| (segment.sent, self.first));
+        if whole && oldest.is_none_or(|oldest| !self.rack.has_overtaken(oldest)) {
             return;
         }
         while let Some(&(sent, seq)) = self.order.front() {
