@@ -112,9 +112,14 @@ fn a_glance_counts_what_the_tables_have() {
         let [forward, _] = glance.ports.as_slice() else { panic!("two ports are no access links") };
         assert!(forward.queue_bytes >= u64::from(forward.queue_packets) * 40);
     }
-    // web flows that are older than the second of them, of 0.6 s, lose patience by 2.6 s: from then
-    // to 8 s are 55 glances
-    assert!(windows >= 55, "the two flows without end were seen {windows} times");
+    // from when on no flow is older than the second of them but the first
+    let long = |row: &usize| codes[*row] == 0;
+    let second = (0..codes.len()).filter(long).nth(1).expect("there are two");
+    let over = |row: usize| times[2][row].min(times[3][row]);
+    let clear = (0..second).filter(|row| !long(row)).map(over).fold(times[1][second], f64::max);
+    let least = glances.iter().filter(|glance| glance.now.secs() > clear).count();
+    assert!(least > 20, "older flows last until {clear} s");
+    assert!(windows >= least, "the two flows without end were seen {windows} times, not {least}");
     let lost = glances.last().expect("it was looked at").ports[0].lost;
     let total = results.port_totals.iter().filter(|column| column.name.starts_with("drops_"));
     let total: u64 = total

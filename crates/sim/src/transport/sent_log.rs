@@ -350,6 +350,11 @@ impl SentLog {
         self.segments.front().map_or(Time::NEVER, |segment| segment.sent)
     }
 
+    /// Whether a segment is marked lost by time, sent again or not, that has not arrived.
+    pub(super) fn has_lost(&self) -> bool {
+        self.lost > 0
+    }
+
     /// Whether a lost segment was not sent again yet.
     pub(super) fn has_due(&self) -> bool {
         self.due > 0

@@ -174,14 +174,18 @@ impl<C: Control + Payloads> Sender<C> {
     fn conclude(&mut self, kept: bool, ack: &Ack<'_>, ctx: &mut Ctx<'_>) -> Verdict {
         let was = self.snd.recovering;
         let all = self.snd.una >= self.snd.recover;
-        if was && ack.segments > 0 && (all || ctx.class.tcp.recovery == Recovery::Reno) {
+        let ends = was && ack.segments > 0 && (all || ctx.class.tcp.recovery == Recovery::Reno);
+        if ends {
             self.end_recovery();
         }
         if kept {
             self.end_mark();
         }
         let verdict = self.judge(ack, ctx);
-        match verdict.event {
+        // what was sent in the recovery that ends, and is marked lost, begins the next one at once
+        // (Linux: `tcp_time_to_recover`)
+        let lacks = ends && self.snd.outstanding.log().is_some_and(|log| log.has_lost());
+        match if lacks { Event::Loss } else { verdict.event } {
             Event::Nothing => {}
             Event::Loss => self.begin_recovery(verdict.again, ctx),
             Event::GoBack => self.go_back(ctx),
