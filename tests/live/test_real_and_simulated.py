@@ -60,3 +60,26 @@ def test_the_same_flows_pass_between_real_and_simulated_hosts(tmp_path, clock):
             assert delivered == pytest.approx(8 * megabytes / 3)
             assert rows[of, "fct_mean_s"][who]["mean"] > least
     assert run("ip", "netns", "list") == before
+
+
+# By hand: a receive buffer of 4 kB lets less than 4 kB leave in a round trip of 40 ms, so 300 kB
+# take more than the three seconds of the run. The simulated hosts have no such setting.
+def test_a_sysctl_is_that_of_the_real_hosts(tmp_path):
+    file = tmp_path / "scenario.toml"
+    file.write_text(SCENARIO, encoding="utf-8")
+    small = "net.ipv4.tcp_rmem=4096 4096 4096"
+    words = ["against-linux", str(file), "--seeds", "1", "--class", "bulk", "--json"]
+    command = [sys.executable, "-m", "tidegate", *words, "--out", str(tmp_path / "out")]
+    asked = [*command, "--sysctl", small]
+    done = subprocess.run(asked, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["sysctls"] == [small]
+    completed = next(row for row in found["measures"] if row["name"] == "completed")
+    assert completed["real"]["mean"] == 0
+    assert completed["simulated"]["mean"] == 100
+    unknown = [*command, "--sysctl", "net.ipv4.no_such=1"]
+    done = subprocess.run(unknown, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "net.ipv4.no_such" in done.stderr.replace("/", ".")
+    assert "Traceback" not in done.stderr

@@ -229,3 +229,12 @@ def test_data_that_goes_the_other_way_is_refused() -> None:
     assert "traffic.web.direction" not in lacks(*left)
     for said, receives in ({"traffic__web__opens": "sender"}, False), ({}, True):
         assert against.subject(scenario(**said), ("web",), 1).asked.classes == {"web": receives}
+
+
+# A namespace has `net` by itself; what else sysctl sets would be of the whole machine.
+def test_a_sysctl_is_one_of_a_hosts_network() -> None:
+    given = ("net.ipv4.tcp_sack=0", "net.ipv4.tcp_wmem=4096 16384 4194304")
+    assert against.subject(scenario(), (), 1, given).asked.sysctls == given
+    for wrong in ("vm.swappiness=1", "net.ipv4.tcp_sack", "net.ipv4.tcp_sack=", "netlink.x=1"):
+        with pytest.raises(UsageError, match="no setting of a host's network"):
+            against.subject(scenario(), (), 1, (wrong,))

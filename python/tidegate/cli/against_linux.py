@@ -20,6 +20,15 @@ Class = Annotated[
     list[str] | None,
     text("NAME", "Compare the flows of this class alone; may be repeated.", "--class"),
 ]
+Sysctl = Annotated[
+    list[str] | None,
+    text(
+        "NAME=VALUE",
+        "Set this in the kernel of the real hosts, to see what a mechanism of Linux does; may be"
+        " repeated.",
+        "--sysctl",
+    ),
+]
 OwnClock = Annotated[
     bool,
     typer.Option(
@@ -43,6 +52,7 @@ def against_linux(
     seeds: Seeds = 3,
     classes: Class = None,
     settings: Set = None,
+    sysctls: Sysctl = None,
     own_clock: OwnClock = False,
     out: Out = None,
     as_json: Json = False,
@@ -59,7 +69,7 @@ def against_linux(
     from tidegate.show.against import table
 
     asked = document(file, settings)
-    subject = against.subject(asked, classes or [], seeds)
+    subject = against.subject(asked, classes or [], seeds, sysctls or [])
     warn(f"{each.place}: {each.what} ({each.remedy})" for each in subject.lacks)
     target = out or default_folder(subject.scenario.name, "against-linux")
     with Store(target, numbered=out is None) as store, tempfile.TemporaryDirectory() as made:
@@ -75,6 +85,7 @@ def against_linux(
         print_json(found)
     else:
         title = f"{subject.scenario.name}: {seeds} seeds of {subject.seconds:g} s"
+        title = ", ".join([title, *subject.asked.sysctls])
         stdout().print(table(title, kernel, rows))
     say(f"Flows of both, and summary: {saved}")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tomllib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -44,6 +45,8 @@ MEASURES = {
 }
 """What is compared of the flows of a class, as it is called in a table."""
 QUEUE = ("queue_mean_packets", "queue, mean [packets]")
+SYSCTL = re.compile(r"net(\.[\w-]+)+=\S.*")
+"""A setting that each network namespace has by itself."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +65,15 @@ class Subject:
         return self.scenario.duration_s
 
 
-def subject(asked: Document, classes: Sequence[str], seeds: int) -> Subject:
-    """Return what can be run; UsageError: real hosts cannot have what the scenario has."""
+def subject(
+    asked: Document, classes: Sequence[str], seeds: int, sysctls: Sequence[str] = ()
+) -> Subject:
+    """Return what can be run; UsageError: real hosts cannot have what is asked for."""
+    if strange := [each for each in sysctls if not SYSCTL.fullmatch(each)]:
+        raise UsageError(
+            f"{strange[0]} is no setting of a host's network.",
+            "Write NAME=VALUE, as in net.ipv4.tcp_sack=0.",
+        )
     tables = tomllib.loads(asked.load().show())
     known = list(tables["traffic"])
     if strange := [name for name in classes if name not in known]:
@@ -83,6 +93,7 @@ def subject(asked: Document, classes: Sequence[str], seeds: int) -> Subject:
         {name: _receiver_opens(traffic[name]) for name in chosen},
         seeds,
         any(each["transport"]["tcp"]["ecn"] for each in traffic.values()),
+        tuple(sysctls),
     )
     return Subject(document, scenario, wanted, tuple(found))
 
@@ -231,6 +242,7 @@ def document(subject: Subject, kernel: str, found: Iterable[Row]) -> dict[str, A
     return {
         "scenario": subject.scenario.name,
         "kernel": kernel,
+        "sysctls": list(subject.asked.sysctls),
         "seeds": subject.asked.seeds,
         "duration_s": subject.seconds,
         "differs_in": [

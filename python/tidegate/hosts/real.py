@@ -33,6 +33,8 @@ class Asked:
     seeds: int
     ecn: bool = False
     """Whether the hosts ask for ECN."""
+    sysctls: tuple[str, ...] = ()
+    """Settings of the hosts' kernel, as in `net.ipv4.tcp_sack=0`."""
 
 
 def ask(folder: Path, scenario: str, files: Mapping[str, bytes], asked: Asked) -> None:
@@ -68,7 +70,9 @@ def perform(folder: Path, say: Callable[[str], object]) -> None:
 def _run(folder: Path, asked: Asked, seed: int) -> list[dict[str, Any]]:
     with Lab(late_ms=LATE_MS) as lab:
         for namespace in (lab.left, lab.right):
-            lab.within(namespace, "sysctl", "-qw", f"net.ipv4.tcp_ecn={int(asked.ecn) or 2}")
+            ecn = f"net.ipv4.tcp_ecn={int(asked.ecn) or 2}"
+            for setting in (ecn, *asked.sysctls):
+                lab.within(namespace, "sysctl", "-qw", setting)
         emulated = lab.link(folder / SCENARIO, seed=seed)
         parts = [(name,) for name in asked.classes]
         out = lab.folder / "flows.csv"
