@@ -97,22 +97,18 @@ HANDSHAKE = (
     "first window of 12000 B (RFC 9002, 7.2) is two packets less than ten segments, and the "
     "rest waits for it."
 )
-RECOVERY = (
-    "slow start ends at 202 packets, where the path holds 101 at 2 bdp. CUBIC goes on with "
-    "0.7 of it, 141, which is too much again. TCP reduces once until all is acknowledged that "
-    "was outstanding then (RFC 6675), and loses for three round trips what does not fit. "
-    "QUIC's recovery ends with the first acknowledgement of something sent in it (RFC 9002, "
-    "7.3.2): quinn reduces to 102 after one. NewReno goes on with 0.5, which fits, and its "
-    "rows agree."
-)
 PACING = (
     "TCP sends its first ten segments at once, and loses one of them to a buffer of eight "
     "packets: slow start ends there. quinn spreads them (RFC 9002, 7.7), loses none, and ends "
     "slow start where the buffer is full, with 13 losses."
 )
+LINUX = (
+    "not known. Ours takes as long as the CUBIC of Linux: 20 MB over 10 Mbit/s, RTT 50 ms, 1 % of "
+    "the data lost, take 64.9 s +- 3.9 in Linux 7.2, and 65.4 s with `linux-6.18` (tidegate "
+    "against-linux)."
+)
 BURSTS = (
-    "both reduce equally often (NewReno 9 times each at 1 bdp, 18 and 19 at 0.25 bdp; CUBIC "
-    "15 and 13). We lose a packet at each, quinn two or three: its pacer lets ten packets "
+    "both reduce equally often (NewReno 18 and 19 times; CUBIC 15 and 13). We lose a packet at each, quinn two or three: its pacer lets ten packets "
     "pass at once, ours are clocked by acknowledgements."
 )
 
@@ -123,19 +119,14 @@ EXPLANATIONS = (
         for control in CONTROLS
     ),
     *(
-        Explanation(f"quinn-cubic-{path}", f"again_{size}", 0.52, RECOVERY)
-        for path in ("2-bdp", "1-bdp")
-        for size in ("1MB", "20MB")
-    ),
-    Explanation("quinn-new-reno-1-bdp", "again_20MB", 0.1, BURSTS),
-    *(
         Explanation(f"quinn-{control}-short", measure, limit, why)
         for control in CONTROLS
         for measure, limit, why in (
             ("done_20kB_s", 0.3, PACING),
-            ("done_1MB_s", 0.55, PACING),
+            ("done_1MB_s", 0.65, PACING),
             ("again_1MB", 0.9, PACING),
             ("again_20MB", 0.6, BURSTS),
         )
     ),
+    Explanation("quinn-cubic-lossy", "done_20MB_s", 0.15, LINUX),
 )

@@ -175,7 +175,11 @@ impl<C: Control + Payloads> Sender<C> {
         let was = self.snd.recovering;
         let all = self.snd.una >= self.snd.recover;
         let ends = was && ack.segments > 0 && (all || ctx.class.tcp.recovery == Recovery::Reno);
-        if ends {
+        // a control that keeps its window sees the state after the acknowledgement alone
+        let unaware = ends && self.control.keeps_window();
+        if unaware {
+            self.snd.recovering = false;
+        } else if ends {
             self.end_recovery();
         }
         if kept {
@@ -185,7 +189,11 @@ impl<C: Control + Payloads> Sender<C> {
         // what was sent in the recovery that ends, and is marked lost, begins the next one at once
         // (Linux: `tcp_time_to_recover`)
         let lacks = ends && self.snd.outstanding.log().is_some_and(|log| log.has_lost());
-        match if lacks { Event::Loss } else { verdict.event } {
+        if unaware {
+            self.go_on_or_end(lacks);
+        }
+        let again = if lacks { Event::Loss } else { verdict.event };
+        match if unaware { Event::Nothing } else { again } {
             Event::Nothing => {}
             Event::Loss => self.begin_recovery(verdict.again, ctx),
             Event::GoBack => self.go_back(ctx),

@@ -120,6 +120,17 @@ impl<C: Control + Payloads> Sender<C> {
         self.control.on_recovered(window);
     }
 
+    /// Recovery ends with an acknowledgement, or goes on with the next one if something is lost, of
+    /// which a control that keeps its window sees nothing (Linux: `prev_ca_state` of `tcp_bbr`).
+    pub(super) fn go_on_or_end(&mut self, lacks: bool) {
+        if lacks {
+            self.snd.recovering = true;
+            self.snd.recover = self.snd.max;
+        } else {
+            self.end_recovery();
+        }
+    }
+
     /// Starts again from the oldest unacknowledged segment.
     ///
     /// Whatever else the receiver holds is sent again too, until it says so:
