@@ -9,11 +9,12 @@ LEAST = 0.95
 """Of the better of the two: what the law was made for."""
 
 
-def loaded(scenario: str, admit: str, **settings: object) -> int:
+def loaded(scenario: str, admit: str, seed: int = 1, **settings: object) -> int:
     """Return how many got all of their page or file, under tide that admits these."""
     text = (SCENARIOS / scenario).read_text(encoding="utf-8").split("[variant.")[0]
     gate = f'[port.bottleneck]\ngate = {{ law = "tide", admit = "{admit}" }}\n'
-    result = tidegate.run(text + gate, settings={"duration": "100s", "warmup": "0s", **settings})
+    within = {"duration": "100s", "warmup": "0s", **settings}
+    result = tidegate.run(text + gate, seed=seed, settings=within)
     times = result.pages["load_time_s"] if len(result.pages) else result.flows["fct_s"]
     return len(times.drop_nulls())
 
@@ -26,8 +27,10 @@ def test_users_who_stay_load_as_many_as_by_connections() -> None:
 
 
 # A page that needs eleven connections, of a user who comes once: some of them are refused to all.
+# With one seed visits load 0.947 to 1.005 of the pages of clients (ten tried): five are added up.
 def test_users_who_come_once_load_as_many_as_by_clients() -> None:
     whose = ("connections", "clients", "visits")
-    by = {who: loaded("pages-by-client.toml", who) for who in whose}
+    seeds = range(1, 6)
+    by = {who: sum(loaded("pages-by-client.toml", who, seed) for seed in seeds) for who in whose}
     assert by["visits"] >= LEAST * by["clients"]
     assert by["visits"] >= 8 * by["connections"]
