@@ -108,8 +108,9 @@ LINUX = (
     "against-linux)."
 )
 BURSTS = (
-    "both reduce equally often (NewReno 18 and 19 times; CUBIC 15 and 13). We lose a packet at each, quinn two or three: its pacer lets ten packets "
-    "pass at once, ours are clocked by acknowledgements."
+    "both reduce equally often (NewReno 18 and 19 times; CUBIC 15 and 13). We lose a packet at "
+    "each, quinn two or three: its pacer lets ten packets pass at once, ours are clocked by "
+    "acknowledgements."
 )
 
 EXPLANATIONS = (
