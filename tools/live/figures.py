@@ -37,7 +37,7 @@ from tidegate.hosts.lab import (
     valid,
 )
 from tools.live.cost import Cost, counting_time, hooks, in_turn, mean_times, put_empty
-from tools.live.loads import GATES, document, endless, pages
+from tools.live.loads import GATES, document, endless, pages, shaped
 from tools.live.measure import Flow, Measures, mean_and_spread, of_flows, read, simulate
 from tools.live.today import today
 
@@ -80,6 +80,7 @@ IN_THE_SIMULATOR: dict[str, dict[str, Any]] = {
             # the gate has one queue, and counts all of it
             "counts": "all",
             "queues": 1,
+            "refuse_at": "ingress",
         }
     },
 }
@@ -273,7 +274,7 @@ def overload(wanted: Wanted) -> None:
                 real.append(replace(of_flows(found.flows, seconds), **again))
                 show(f"  {name}, seed {seed}", real[-1:])
             show(f"{name}, lab", real)
-        scenario = document(seconds, crowd(), port=IN_THE_SIMULATOR[name] or None)
+        scenario = shaped(seconds, crowd(), port=IN_THE_SIMULATOR[name] or None)
         flows = [simulate(scenario, seed, {})[0] for seed in range(1, runs + 1)]
         show(f"{name}, simulator", [of_flows(each, seconds) for each in flows])
 

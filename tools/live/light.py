@@ -9,7 +9,7 @@ import argparse
 
 import tidegate
 from tools.live.figures import IN_THE_SIMULATOR, OVERLOAD
-from tools.live.loads import document, endless, pages
+from tools.live.loads import endless, pages, shaped
 
 LOADS = {
     "a tenth": {"pages": pages(11)},
@@ -29,7 +29,7 @@ def main() -> None:
     print(f"{'load':>30}{'control':>14}{'completed/s':>13}{'FCT, s':>9}{'refused':>9}")
     for load, traffic in LOADS.items():
         for name in ("none", "close-probe", "tide"):
-            scenario = document(given.seconds, traffic, port=IN_THE_SIMULATOR[name] or None)
+            scenario = shaped(given.seconds, traffic, port=IN_THE_SIMULATOR[name] or None)
             summary = tidegate.run(scenario, seed=given.seed).summary
             [pages_only] = [each for each in summary["classes"] if each["name"] == "pages"]
             [port] = [each for each in summary["ports"] if each["name"] == "bottleneck"]

@@ -46,6 +46,23 @@ def document(
     return {**scenario, "port": {"bottleneck": port}} if port else scenario
 
 
+BACK = {"rate": "1Gbit", "buffer": "10MB"}
+"""The way back in a lab whose router shapes one direction: what comes in does not wait. SYNs whose
+timers have fired together come in together."""
+
+
+def shaped(
+    seconds: float,
+    traffic: dict[str, Any],
+    port: dict[str, Any] | None = None,
+    *,
+    access: dict[str, str] = ACCESS,
+    **link: object,
+) -> dict[str, Any]:
+    """Return `document` for the simulator, where the lab has a router that shapes the link."""
+    return document(seconds, traffic, port, access=access, **link, reverse=BACK)
+
+
 def pages(rate: float, opens: str = "receiver") -> dict[str, Any]:
     """Return sessions of 10 kB (Pareto 1.5), `rate` a second."""
     return {

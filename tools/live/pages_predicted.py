@@ -55,6 +55,7 @@ def port(cell: Cell) -> dict[str, Any] | None:
         whole = cell.buffer // 1500
         law: dict[str, Any] = {"law": "dqm", "x_m": whole // 2, "x_M": whole // 2, "P_M": 1.0}
         law |= {"measure": "instantaneous", "counts": "all", "queues": 1}
+        law["refuse_at"] = "ingress"
         return {"queue": law} if cell.queue in {"drop-tail", "htb"} else None
     return {**said, **CONTROLS[cell.control]} if cell.control in CONTROLS else None
 
@@ -89,7 +90,7 @@ def document(cell: Cell, said: dict[str, Any]) -> dict[str, Any]:
             when = f"{at * cell.seconds / 3:.3f}s"
             changes.append({"what": "bottleneck.rate", "at": when, "to": to})
     traffic = {"web": web, **({"long": long} if plan.long else {})}
-    scenario = loads.document(cell.seconds, traffic, said, access=loads.SLOWER, **link)
+    scenario = loads.shaped(cell.seconds, traffic, said, access=loads.SLOWER, **link)
     return {**scenario, "change": changes} if changes else scenario
 
 

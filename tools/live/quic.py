@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 import tidegate
 from tidegate.hosts.lab import LATE_MS, LEFT, NEAR, PORT, Lab, interrupted, obstacle, run, valid
-from tools.live.loads import SLOWER, document
+from tools.live.loads import SLOWER, shaped
 from tools.live.pages import CLIENTS, SCENARIO
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def predicted(control: str, flows: Flows, seconds: float, folder: Path) -> list[
     link = {"delay": "18ms", "buffer": "125kB"}
     port = {"gate": PREDICTED[control]}
     seconds += PATIENCE_S
-    scenario = document(seconds, {"quic": traffic}, port, access=SLOWER, **link)
+    scenario = shaped(seconds, {"quic": traffic}, port, access=SLOWER, **link)
     found = tidegate.run(scenario, seed=1).flows
     return (found["data_done_s"] - found["start_s"]).to_list()
 

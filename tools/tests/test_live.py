@@ -24,6 +24,7 @@ from tools.live import (
     loads,
     matrix,
     matrix_page,
+    pages_predicted,
     quic_pages,
     today,
     validate,
@@ -168,6 +169,20 @@ def test_a_connection_that_is_refused_on_its_way_ends_nobody(
     asyncio.run(run.whole())
     assert run.rows
     assert all("load_s" not in row for row in run.rows)
+
+
+# Of the lab (`Lab.gate`): the router shapes what leaves to the users alone. A prediction in which
+# what comes in crosses a link of 10 Mbit/s spreads the SYNs whose timers have fired together.
+def test_predictions_have_the_way_back_of_a_lab_with_a_shaper() -> None:
+    cell = live_pages.Cell("drop-tail", "none", "steady")
+    for predicted in (
+        loads.shaped(10, figures.crowd()),
+        pages_predicted.document(cell, pages_predicted.port(cell) or {}),
+    ):
+        bottleneck = predicted["topology"]["dumbbell"]["bottleneck"]
+        assert bottleneck["rate"] == "10Mbit"
+        assert bottleneck["reverse"]["rate"] == live_pages.WIDE["rate"]
+    assert figures.IN_THE_SIMULATOR["dqm"]["queue"]["refuse_at"] == "ingress"
 
 
 SHORT_OF_FILES = """

@@ -57,8 +57,9 @@ impl Way {
             let what = "a filter asks the neighbours of its node, and there are none here";
             return Err(Failure::usage(&spec.name, what).remedy("leave the filter out"));
         }
-        if spec.gate.as_ref().is_some_and(|gate| gate.ingress().looks()) {
-            let what = "a gate sees one direction here, and `ends_of` or `refuse_at` asks for both";
+        if spec.looks_at_ingress() {
+            let what =
+                "a control sees one direction here, and `ends_of` or `refuse_at` asks for both";
             return Err(Failure::usage(&spec.name, what).remedy(
                 "leave them out, or put `tidegated gate` on an interface behind the link",
             ));

@@ -449,6 +449,7 @@ impl Check<'_> {
             ("hold_packets", law.hold_packets != usual.hold_packets),
             ("order", law.order != usual.order),
             ("queues", law.queues != usual.queues),
+            ("refuse_at", law.refuse_at != usual.refuse_at),
         ] {
             if said {
                 let what = "not available in a gate, which uses the queue of the interface";

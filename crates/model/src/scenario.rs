@@ -168,6 +168,17 @@ impl Port {
         }
     }
 
+    /// Whether its queue looks at what comes in by the other direction of its link.
+    pub(crate) fn queue_looks_at_ingress(&self) -> bool {
+        matches!(&self.queue, QueueLaw::Dqm(dual) if dual.looks_at_ingress())
+    }
+
+    /// Whether its gate or its queue looks at what comes in by the other direction of its link.
+    pub fn looks_at_ingress(&self) -> bool {
+        let gate = self.gate.as_ref().is_some_and(|gate| gate.ingress().looks());
+        gate || self.queue_looks_at_ingress()
+    }
+
     /// The link as it is at the start.
     pub fn link(&self) -> Link {
         Link { rate: self.rate, delay: self.delay }

@@ -86,4 +86,9 @@ fn a_gate_that_sees_both_directions_needs_both() {
          [traffic.web]\nfrom = \"a\"\nto = \"b\"\narrivals = { poisson = \"1/s\" }\nsize = \"10kB\"\n";
     let found = wrong(one_way, &[]);
     assert!(found.contains("nothing comes in by the other one"), "{found}");
+    let gate = "gate = { law = \"close-probe\", ends_of = \"peer\" }";
+    let dqm = one_way.replace(gate, "queue = { law = \"dqm\", refuse_at = \"ingress\" }");
+    let found = wrong(&dqm, &[]);
+    assert!(found.contains("nothing comes in by the other one"), "{found}");
+    assert!(found.contains("port.there.queue") && found.contains("leave `refuse_at` out"), "{found}");
 }

@@ -47,6 +47,41 @@ fn a_server_never_hears_of_a_session_that_is_refused_as_it_comes_in() {
     assert!(sent(&results) <= 1.0 && sent(&other) > 10.0, "SYNs that come to a server");
 }
 
+/// By hand: an endless upload of Reno keeps at least 33 packets of a buffer of three round trips
+/// waiting, and from five on dqm refuses every connection. At ingress no server hears of the ten
+/// downloads, and each SYN is lost; at egress servers answer, and send their SYN+ACKs again.
+#[test]
+fn dqm_refuses_a_download_where_it_is_told_to() {
+    let run = |at: &str| {
+        let text = format!(
+            "name = 'ingress'\nduration = '40s'\n\
+             [topology.dumbbell]\npairs = 2\naccess = {{ rate = '100Mbit', delay = '1ms' }}\n\
+             bottleneck = {{ rate = '10Mbit', delay = '18ms', buffer = '100packets' }}\n\
+             [port.bottleneck]\nqueue = {{ law = 'dqm', x_m = 5, x_M = 5, \
+             measure = 'instantaneous'{at} }}\n\
+             [traffic.bulk]\nsize = 'unlimited'\narrivals = {{ at = ['0s'] }}\n\
+             [traffic.web]\narrivals = {{ every = '100ms', start = '5s', stop = '6s' }}\nsize = '20kB'\n\
+             opens = 'receiver'\ntransport = {{ tcp = {{ profile = 'rfc' }} }}\n"
+        );
+        crate::common::run(&load(&text, &[]), 1)
+    };
+    let heard = |results: &Results| {
+        let at = |host: &str| total(results, &format!("access.{host}.reverse"), "syn_arrived");
+        at("source1") + at("source2")
+    };
+    let (came, left) = (run(", refuse_at = 'ingress'"), run(""));
+    for results in [&came, &left] {
+        let admitted = column(&results.flows, "admitted_s");
+        assert_eq!(admitted.iter().filter(|time| time.is_finite()).count(), 1, "bulk alone");
+    }
+    let tries: f64 = column(&came.flows, "syn_tries")[1..].iter().sum();
+    assert!(tries > 20.0, "{tries}");
+    assert_eq!(heard(&came), 1.0, "the answer to the upload");
+    assert_eq!(total(&came, "bottleneck", "syn_dropped"), tries);
+    assert!(heard(&left) > 10.0);
+    assert!(total(&left, "bottleneck", "syn_dropped") > tries);
+}
+
 /// Every session is admitted and ends, and its end counts once, though a tenth of the packets is
 /// lost, and FINs are sent again.
 #[test]

@@ -109,6 +109,21 @@ pub trait Discipline: Send {
     /// The arrival was accepted, under this handle.
     fn taken(&mut self, _handle: Handle, _waiting: &mut Waiting) {}
 
+    /// Whether it decides about what comes in by the other direction of its link, too.
+    fn looks_at_ingress(&self) -> bool {
+        false
+    }
+
+    /// A packet comes in by the other direction of the link; it will not wait here.
+    fn come_in(
+        &mut self,
+        _packet: &Packet,
+        _found: &ArrivalContext,
+        _draw: &mut dyn Draw,
+    ) -> Verdict {
+        Verdict::Pass
+    }
+
     /// An arrival that another law decides about and that this queue will not get: a sample for a
     /// law that keeps an average.
     fn observe(&mut self, _found: &ArrivalContext) {}
@@ -282,6 +297,14 @@ impl Discipline for Queue {
     #[inline]
     fn taken(&mut self, handle: Handle, waiting: &mut Waiting) {
         each!(self, law => law.taken(handle, waiting));
+    }
+
+    fn looks_at_ingress(&self) -> bool {
+        each!(self, law => law.looks_at_ingress())
+    }
+
+    fn come_in(&mut self, packet: &Packet, found: &ArrivalContext, draw: &mut dyn Draw) -> Verdict {
+        each!(self, law => law.come_in(packet, found, draw))
     }
 
     fn observe(&mut self, found: &ArrivalContext) {

@@ -131,17 +131,26 @@ impl<C: Default> Port<C> {
         }
     }
 
-    /// Whether its gate looks at what comes in by the other direction of its link.
+    /// Whether its gate or its discipline looks at what comes in by the other direction of its link.
     pub fn looks_at_ingress(&self) -> bool {
-        let gate = self.staged.as_ref().and_then(|staged| staged.stages.gate.as_ref());
-        gate.is_some_and(|gate| gate.datapath.looks_at_ingress())
+        let Some(Staged { stages, .. }) = self.staged.as_deref() else { return false };
+        let gate = stages.gate.as_ref();
+        stages.queue.looks_at_ingress() || gate.is_some_and(|gate| gate.datapath.looks_at_ingress())
     }
 
-    /// A packet comes in at `now` by the other direction of the link. One that the gate refuses
-    /// counts as arrived here, and lost.
+    /// A packet comes in at `now` by the other direction of the link. One that is refused counts as
+    /// arrived here, and lost.
     pub fn come_in(&mut self, packet: &Packet, now: Time) -> Verdict {
-        let gate = self.staged.as_mut().and_then(|staged| staged.stages.gate.as_mut());
-        let verdict = gate.map_or(Verdict::Pass, |gate| gate.came_in(packet, now));
+        self.advance(now);
+        let Some(mut staged) = self.staged.take() else { return Verdict::Pass };
+        let found = self.found(&staged, packet, now);
+        let Staged { stages, draw, .. } = &mut *staged;
+        let gate = stages.gate.as_mut();
+        let mut verdict = gate.map_or(Verdict::Pass, |gate| gate.came_in(packet, now));
+        if verdict == Verdict::Pass {
+            verdict = stages.queue.come_in(packet, &found, &mut **draw);
+        }
+        self.staged = Some(staged);
         if let Verdict::Drop(reason) | Verdict::Reject(reason) = verdict {
             self.count_arrival(packet);
             self.lose(packet.flags, reason);
@@ -282,12 +291,18 @@ impl<C: Default> Port<C> {
     }
 
     /// Offers the packet to the queue, which may evict others for it; returns the verdict.
-    fn queue_verdict(&mut self, staged: &mut Staged<C>, packet: &Packet, now: Time) -> Verdict {
+    /// What a packet finds at `now`; the caller has advanced the port.
+    #[inline]
+    fn found(&self, staged: &Staged<C>, packet: &Packet, now: Time) -> ArrivalContext {
         let (queue, room) = (staged.waiting.all(), self.room());
-        // the caller has advanced the port, so packets wait at an idle link only if they are held
+        // packets wait at an idle link only if they are held
         let idle = self.idle(now);
         let fits = idle.is_some() && queue.packets == 0 || room.fits(queue, packet.size);
-        let found = ArrivalContext { now, queue, fits, idle, pace: self.pace, room };
+        ArrivalContext { now, queue, fits, idle, pace: self.pace, room }
+    }
+
+    fn queue_verdict(&mut self, staged: &mut Staged<C>, packet: &Packet, now: Time) -> Verdict {
+        let found = self.found(staged, packet, now);
         let Staged { stages, waiting, draw, congested, .. } = staged;
         *congested = stages.filter.as_mut().is_some_and(|filter| filter.offered(packet, &found));
         let verdict = stages.queue.arrive(packet, waiting, &found, &mut **draw);

@@ -196,14 +196,16 @@ fn control(check: &mut Check<'_>, port: &mut Port, doc: &PortDoc) {
     port.gate = gate.cloned();
 }
 
-/// Checks that something can come in where a gate looks at it.
+/// Checks that something can come in where a gate or a queue looks at it.
 fn ingress(check: &mut Check<'_>, network: &Network) {
     for (number, port) in (0..).zip(&network.ports) {
-        let looks = port.gate.as_ref().is_some_and(|gate| gate.ingress().looks());
-        if looks && network.reverse(number).is_none() {
+        if port.looks_at_ingress() && network.reverse(number).is_none() {
             let what = "this link has one direction, and nothing comes in by the other one";
-            let help = "write ends_of = \"sender\", and leave `refuse_at` out";
-            check.refuse(&["port", &port.name, "gate"], what, help);
+            let (key, help) = match port.queue_looks_at_ingress() {
+                true => ("queue", "leave `refuse_at` out"),
+                false => ("gate", "write ends_of = \"sender\", and leave `refuse_at` out"),
+            };
+            check.refuse(&["port", &port.name, key], what, help);
         }
     }
 }

@@ -32,12 +32,17 @@
 //! - `blocked = "hold"` holds back, in place of dropping, up to `hold_packets` connection packets
 //!   until `P_c(x)` is zero again. The paper mentions delaying but does not test it.
 //!
+//! - With `refuse_at = "ingress"` a download is dropped as its SYN comes in by the other direction of
+//!   the link, as a real gate does by default, and its SYN+ACK passes. The paper drops the SYN+ACK,
+//!   which the server then sends again.
+//!
 //! Limits: it cannot distinguish many small flows from a few large ones, and the large ones win
 //! (dqm, III-A-2).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::law::session::ingress::RefuseAt;
 use crate::law::settings::{Link, Refused, Setting};
 use crate::law::{Draw, Fault, Reason, Turn, Verdict, View};
 use crate::packet::{Ext, Flags, Form, Packet};
@@ -110,6 +115,7 @@ crate::settings! {
     order: ServedFirst = { ServedFirst::Arrival } "Which kind is served first: what came first, connection packets, or data; default arrival" ("ours; dqm, II leaves it open");
     queues: u8 = 2 [1 to 2] "2: connection packets and data have a buffer each, as long as the port's; 1: they share it" ("dqm, II");
     quic: bool = false "Whether Initials of QUIC, which long headers show, are connection packets too; default false: all of QUIC is data" ("ours");
+    refuse_at: RefuseAt = { RefuseAt::Egress } "Where a download is refused: `ingress`, its SYN as it comes in by the other direction of the link, or `egress`, the SYN+ACK as it leaves; default egress" ("dqm, II; `ingress`: ours");
     over: Box<QueueLaw> = { Box::default() } "The discipline of the data queue, with its settings; default { law = \"drop-tail\" }" ("dqm, fig. 2");
 }
 
@@ -128,11 +134,20 @@ impl Config {
             let never = "with 0 the held packets would never be sent, as the average never falls below 0: write more";
             return wrong("x_m", never.to_owned());
         }
+        if self.looks_at_ingress() && self.blocked == Blocked::Hold {
+            let never = "what comes in is not held back: write \"drop\", or refuse_at = \"egress\"";
+            return wrong("blocked", never.to_owned());
+        }
         if matches!(*self.over, QueueLaw::Dqm(_)) {
             let what = "dqm cannot be nested in dqm: the inner one would see no connection packets";
             return wrong("over.law", what.to_owned());
         }
         self.over.check(link).map_err(|(field, what)| (format!("over.{field}").into(), what))
+    }
+
+    /// Whether downloads are refused as they come in.
+    pub fn looks_at_ingress(&self) -> bool {
+        self.refuse_at == RefuseAt::Ingress
     }
 }
 
@@ -176,6 +191,8 @@ pub struct Dqm {
     order: ServedFirst,
     shared: bool,
     quic: bool,
+    /// Whether a download is refused as its opener comes in, and the answer passes.
+    ingress: bool,
     mean_packet: f64,
     /// The discipline of the data queue; it sees only data.
     beneath: Box<Queue>,
@@ -211,6 +228,7 @@ impl Dqm {
             order: config.order,
             shared: config.queues == 1,
             quic: config.quic,
+            ingress: config.looks_at_ingress(),
             mean_packet: config.mean_packet.bytes() as f64,
             beneath: Box::new(beneath),
             connections: Sum::default(),
@@ -245,6 +263,14 @@ impl Dqm {
         Self::opens(packet) || self.quic && initial()
     }
 
+    /// Whether the packet answers a connection packet.
+    fn answers(packet: &Packet) -> bool {
+        match packet.ext {
+            Ext::Datagram { form, .. } => form == Form::ServerInitial,
+            _ => packet.flags.has(Flags::ACK),
+        }
+    }
+
     /// The packets that count towards the length, with `data` packets of data waiting.
     fn counted(&self, data: u32) -> f64 {
         match self.counts {
@@ -258,6 +284,14 @@ impl Dqm {
         match self.measure {
             Measure::Average => self.average.value(),
             Measure::Instantaneous => self.counted(data),
+        }
+    }
+
+    /// The buffer in packets.
+    fn buffer(&self, found: &ArrivalContext) -> f64 {
+        match found.room.packets {
+            u32::MAX => found.room.bytes as f64 / self.mean_packet,
+            packets => f64::from(packets),
         }
     }
 
@@ -280,7 +314,9 @@ impl Dqm {
         } else {
             found.idle.is_some() || found.room.fits(self.connections, packet.size)
         };
-        let p_c = self.curve.at(self.length(found.queue.packets), self.b);
+        let judged = !(self.ingress && Self::answers(packet));
+        let x = self.length(found.queue.packets);
+        let p_c = if judged { self.curve.at(x, self.b) } else { 0.0 };
         let passes = p_c == 0.0 || (p_c < 1.0 && draw.uniform() >= p_c);
         self.holding = !passes && self.blocked == Blocked::Hold;
         if self.holding && self.held.packets() >= self.hold_packets {
@@ -353,10 +389,7 @@ impl Discipline for Dqm {
         found: &ArrivalContext,
         draw: &mut dyn Draw,
     ) -> Verdict {
-        self.b = match found.room.packets {
-            u32::MAX => found.room.bytes as f64 / self.mean_packet,
-            packets => f64::from(packets),
-        };
+        self.b = self.buffer(found);
         let idle = found.idle.map(|idle| idle.saturating_sub(self.seen_idle));
         let data = Sum { packets: waiting.packets(), bytes: waiting.bytes() };
         let queue = if self.shared { data.with(self.connections) } else { data };
@@ -378,6 +411,24 @@ impl Discipline for Dqm {
         let waits_on = found.idle.filter(|_| !queued || self.holding);
         self.seen_idle = waits_on.unwrap_or(Time::ZERO);
         verdict
+    }
+
+    fn looks_at_ingress(&self) -> bool {
+        self.ingress
+    }
+
+    fn come_in(&mut self, packet: &Packet, found: &ArrivalContext, draw: &mut dyn Draw) -> Verdict {
+        if !self.ingress || !self.connects(packet) || Self::answers(packet) {
+            return Verdict::Pass;
+        }
+        let data = found.queue.packets - self.connections.packets;
+        let x = match self.measure {
+            Measure::Average => self.average(found.idle, found.pace).unwrap_or_default(),
+            Measure::Instantaneous => self.counted(data),
+        };
+        let p_c = self.curve.at(x, self.buffer(found));
+        let passes = p_c == 0.0 || (p_c < 1.0 && draw.uniform() >= p_c);
+        if passes { Verdict::Pass } else { Verdict::Drop(Reason::Connection) }
     }
 
     fn taken(&mut self, handle: Handle, waiting: &mut Waiting) {
