@@ -90,5 +90,8 @@ fn a_gate_that_sees_both_directions_needs_both() {
     let dqm = one_way.replace(gate, "queue = { law = \"dqm\", refuse_at = \"ingress\" }");
     let found = wrong(&dqm, &[]);
     assert!(found.contains("nothing comes in by the other one"), "{found}");
-    assert!(found.contains("port.there.queue") && found.contains("leave `refuse_at` out"), "{found}");
+    assert!(
+        found.contains("port.there.queue") && found.contains("leave `refuse_at` out"),
+        "{found}"
+    );
 }
