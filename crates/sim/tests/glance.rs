@@ -50,7 +50,7 @@ fn a_run_that_is_looked_at_has_the_same_results() {
     let scenario = load(DOCUMENT, &[]);
     let run = |every_ms: Option<u64>| {
         let mut simulation =
-            Simulation::new(&scenario, 4, Custom::default()).expect("it can be built");
+            Simulation::new(&scenario, 3, Custom::default()).expect("it can be built");
         let mut viewer = Viewer::default();
         let mut until = Time::ZERO;
         loop {
