@@ -101,6 +101,8 @@ class Wanted:
     """Controls whose cost is measured."""
     gate: str = ""
     """A further line of the gate's file under overload."""
+    back: str = ""
+    """Rate of the way back in a prediction of the overload; empty: that of the lab."""
 
 
 @dataclass(frozen=True)
@@ -274,7 +276,8 @@ def overload(wanted: Wanted) -> None:
                 real.append(replace(of_flows(found.flows, seconds), **again))
                 show(f"  {name}, seed {seed}", real[-1:])
             show(f"{name}, lab", real)
-        scenario = shaped(seconds, crowd(), port=IN_THE_SIMULATOR[name] or None)
+        port = IN_THE_SIMULATOR[name] or None
+        scenario = shaped(seconds, crowd(), port=port, back=wanted.back)
         flows = [simulate(scenario, seed, {})[0] for seed in range(1, runs + 1)]
         show(f"{name}, simulator", [of_flows(each, seconds) for each in flows])
 
@@ -413,6 +416,7 @@ def main() -> int:
     parser.add_argument("--short", action="store_true", help="25 s and one run")
     parser.add_argument("--only", action="append", choices=PARTS, help="this part; repeatable")
     parser.add_argument("--predict", action="store_true", help="ask the simulator alone")
+    parser.add_argument("--back", default="", help="of the prediction: rate of the way back")
     given = parser.parse_args()
     parts = given.only or (PREDICTED if given.predict else PARTS)
     if given.predict and not set(parts) <= set(PREDICTED):
@@ -423,7 +427,7 @@ def main() -> int:
     controls = given.control or tuple(CONTROLS)
     costs = given.control or tuple(COSTS)
     loads = (given.seconds, given.runs, controls, given.seed)
-    wanted = Wanted(*loads, given.predict, costs, given.gate)
+    wanted = Wanted(*loads, given.predict, costs, given.gate, given.back)
     if given.short:
         wanted = replace(wanted, seconds=25, runs=1)
     begin = time.perf_counter()

@@ -57,10 +57,15 @@ def shaped(
     port: dict[str, Any] | None = None,
     *,
     access: dict[str, str] = ACCESS,
+    back: str = "",
     **link: object,
 ) -> dict[str, Any]:
-    """Return `document` for the simulator, where the lab has a router that shapes the link."""
-    return document(seconds, traffic, port, access=access, **link, reverse=BACK)
+    """Return `document` for the simulator, where the lab has a router that shapes the link.
+
+    The way back has the rate `back`, or that of the lab.
+    """
+    reverse = {**BACK, "rate": back or BACK["rate"]}
+    return document(seconds, traffic, port, access=access, **link, reverse=reverse)
 
 
 def pages(rate: float, opens: str = "receiver") -> dict[str, Any]:
