@@ -403,8 +403,8 @@ PREDICTED = ("overload", "today")
 """Parts that the simulator has too."""
 
 
-def main() -> int:
-    """Measure the chosen parts."""
+def options() -> argparse.ArgumentParser:
+    """Return the reader of the options."""
     parser = argparse.ArgumentParser(description=__doc__, prog="python -m tools.live.figures")
     parser.add_argument("--seconds", type=float, default=300, help="of each run under overload")
     parser.add_argument("--runs", type=int, default=3, help="of each control under overload")
@@ -417,6 +417,12 @@ def main() -> int:
     parser.add_argument("--only", action="append", choices=PARTS, help="this part; repeatable")
     parser.add_argument("--predict", action="store_true", help="ask the simulator alone")
     parser.add_argument("--back", default="", help="of the prediction: rate of the way back")
+    return parser
+
+
+def main() -> int:
+    """Measure the chosen parts."""
+    parser = options()
     given = parser.parse_args()
     parts = given.only or (PREDICTED if given.predict else PARTS)
     if given.predict and not set(parts) <= set(PREDICTED):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tools import kernels, own_clock
-from tools.live import matrix
+from tools.live import figures, matrix
 from tools.pages import gate
 
 ROOT = Path(__file__).parents[2]
@@ -71,5 +71,5 @@ def test_the_commands_of_the_matrix_are_read() -> None:
                 assert files
                 assert all((ROOT / file).exists() for file in files)
             else:
-                assert name == "tools.live.matrix"
-                matrix.options().parse_args(rest)
+                inside = {"tools.live.matrix": matrix, "tools.live.figures": figures}
+                inside[name].options().parse_args(rest)

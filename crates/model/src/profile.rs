@@ -443,7 +443,7 @@ pub enum TimerRule {
     FullTcp2001,
     /// As `rfc`, but the least timeout is the least margin above the smoothed
     /// round trip, and the timers of one host fire together, the longer their
-    /// wait the more of them (Linux: `tcp_rtt_estimator`, and its timer wheel).
+    /// wait the more of them, the last that was set first (Linux: `tcp_rtt_estimator`, and its timer wheel).
     Linux,
     /// As `linux`, but the margin above the smoothed round trip comes down once a round trip only,
     /// by a quarter of the way, and a shorter round trip counts less than a longer one (Linux:
