@@ -177,6 +177,10 @@ fn errors_show_the_setting_and_what_would_be_right() {
         ("law = \"codel\", target = \"0s\"", &["queue.target", "1us to 10s"]),
         ("law = \"fq-codel\", quanta = 9", &["did you mean `quantum`"]),
         ("law = \"dqm\", over = { max_p = 1 }", &["queue.over", "`law`"]),
+        (
+            "law = \"dqm\", blocked = \"hold\", refuse_at = \"ingress\"",
+            &["queue.blocked", "what comes in is not held back"],
+        ),
         ("law = \"dqm\", x_M = 44", &["queue.x_M", "below x_m, which is 45"]),
         ("law = \"dqm\", measure = \"now\"", &["`now`", "average, instantaneous"]),
         ("law = \"pushout\", levels = 1", &["queue.levels", "2 to 65535"]),

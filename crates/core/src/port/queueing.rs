@@ -141,20 +141,29 @@ impl<C: Default> Port<C> {
     /// A packet comes in at `now` by the other direction of the link. One that is refused counts as
     /// arrived here, and lost.
     pub fn come_in(&mut self, packet: &Packet, now: Time) -> Verdict {
-        self.advance(now);
-        let Some(mut staged) = self.staged.take() else { return Verdict::Pass };
-        let found = self.found(&staged, packet, now);
-        let Staged { stages, draw, .. } = &mut *staged;
-        let gate = stages.gate.as_mut();
+        let gate = self.staged.as_mut().and_then(|staged| staged.stages.gate.as_mut());
         let mut verdict = gate.map_or(Verdict::Pass, |gate| gate.came_in(packet, now));
         if verdict == Verdict::Pass {
-            verdict = stages.queue.come_in(packet, &found, &mut **draw);
+            verdict = self.ask_of_ingress(packet, now);
         }
-        self.staged = Some(staged);
         if let Verdict::Drop(reason) | Verdict::Reject(reason) = verdict {
             self.count_arrival(packet);
             self.lose(packet.flags, reason);
         }
+        verdict
+    }
+
+    /// What the discipline says of a packet that comes in.
+    fn ask_of_ingress(&mut self, packet: &Packet, now: Time) -> Verdict {
+        let looks = |staged: &Staged<C>| staged.stages.queue.looks_at_ingress();
+        if !self.staged.as_deref().is_some_and(looks) {
+            return Verdict::Pass;
+        }
+        self.advance(now);
+        let Some(mut staged) = self.staged.take() else { return Verdict::Pass };
+        let found = self.found(&staged, packet, now);
+        let verdict = staged.stages.queue.come_in(packet, &found, &mut *staged.draw);
+        self.staged = Some(staged);
         verdict
     }
 
@@ -290,7 +299,6 @@ impl<C: Default> Port<C> {
         Outcome::Taken
     }
 
-    /// Offers the packet to the queue, which may evict others for it; returns the verdict.
     /// What a packet finds at `now`; the caller has advanced the port.
     #[inline]
     fn found(&self, staged: &Staged<C>, packet: &Packet, now: Time) -> ArrivalContext {
@@ -301,6 +309,7 @@ impl<C: Default> Port<C> {
         ArrivalContext { now, queue, fits, idle, pace: self.pace, room }
     }
 
+    /// Offers the packet to the queue, which may evict others for it; returns the verdict.
     fn queue_verdict(&mut self, staged: &mut Staged<C>, packet: &Packet, now: Time) -> Verdict {
         let found = self.found(staged, packet, now);
         let Staged { stages, waiting, draw, congested, .. } = staged;

@@ -31,7 +31,6 @@
 //!   one queue.
 //! - `blocked = "hold"` holds back, in place of dropping, up to `hold_packets` connection packets
 //!   until `P_c(x)` is zero again. The paper mentions delaying but does not test it.
-//!
 //! - With `refuse_at = "ingress"` a download is dropped as its SYN comes in by the other direction of
 //!   the link, as a real gate does by default, and its SYN+ACK passes. The paper drops the SYN+ACK,
 //!   which the server then sends again.
@@ -300,6 +299,12 @@ impl Dqm {
         idle.ps() as f64 / pace.of(self.mean_packet as u64).ps().max(1) as f64
     }
 
+    /// Whether a connection packet passes at the length `x`.
+    fn passes(&self, x: f64, draw: &mut dyn Draw) -> bool {
+        let p_c = self.curve.at(x, self.b);
+        p_c == 0.0 || (p_c < 1.0 && draw.uniform() >= p_c)
+    }
+
     /// Decides about a connection packet.
     fn open(
         &mut self,
@@ -314,10 +319,9 @@ impl Dqm {
         } else {
             found.idle.is_some() || found.room.fits(self.connections, packet.size)
         };
-        let judged = !(self.ingress && Self::answers(packet));
-        let x = self.length(found.queue.packets);
-        let p_c = if judged { self.curve.at(x, self.b) } else { 0.0 };
-        let passes = p_c == 0.0 || (p_c < 1.0 && draw.uniform() >= p_c);
+        // the answer to an opener that was judged as it came in
+        let judged = self.ingress && Self::answers(packet);
+        let passes = judged || self.passes(self.length(found.queue.packets), draw);
         self.holding = !passes && self.blocked == Blocked::Hold;
         if self.holding && self.held.packets() >= self.hold_packets {
             self.holding = false;
@@ -426,9 +430,8 @@ impl Discipline for Dqm {
             Measure::Average => self.average(found.idle, found.pace).unwrap_or_default(),
             Measure::Instantaneous => self.counted(data),
         };
-        let p_c = self.curve.at(x, self.buffer(found));
-        let passes = p_c == 0.0 || (p_c < 1.0 && draw.uniform() >= p_c);
-        if passes { Verdict::Pass } else { Verdict::Drop(Reason::Connection) }
+        self.b = self.buffer(found);
+        if self.passes(x, draw) { Verdict::Pass } else { Verdict::Drop(Reason::Connection) }
     }
 
     fn taken(&mut self, handle: Handle, waiting: &mut Waiting) {
