@@ -7,31 +7,15 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 
 import pytest
+from two_a_second import FEW, MANY, TWO_A_SECOND, admitted, at, few_get_in, refuses, stop
 
 pytestmark = pytest.mark.live
 
-TWO_A_SECOND = "mode = 'enforce'\nlaw = { law = 'fixed-rate', rate = '2/s' }\nlease = '1s'\n"
-MANY = 40
-FEW = 8  # as in test_gate.py
-
 # the capabilities that the unit of systemd grants
 UNIT = ("setpriv", "--bounding-set=-all,+bpf,+net_admin,+perfmon")
-
-
-def at(hook):
-    """Return the file of a gate that attaches its programs there."""
-    return f"hook = '{hook}'\n{TWO_A_SECOND}"
-
-
-def refuses(lab):
-    return lab.connect(MANY) <= FEW
-
-
-def stop(gate: subprocess.Popen) -> None:
-    gate.send_signal(signal.SIGTERM)
-    assert gate.wait(timeout=120) == 0
 
 
 # A program of somebody else has the place. The gate may not ask what it is called by its id, as
@@ -204,7 +188,7 @@ def test_a_renamed_interface_stays_controlled_and_is_put_back(lab):
     rename(lab, "wan", "uplink")
     lab.until(lambda: "is called uplink now" in lab.status()["trouble"], "noticing")
     assert lab.status()["attached"]
-    lab.until(lambda: refuses(lab), "refusing there")
+    lab.until(lambda: few_get_in(lab), "refusing there")
     stop(gate)
     assert lab.queues("uplink") == before.replace("wan", "uplink")
     assert lab.programs("egress", "uplink") == lab.programs("ingress", "uplink") == []
@@ -254,7 +238,7 @@ def test_an_interface_that_does_not_exist_yet_is_waited_for(lab):
     assert "the gate waits for it" in lab.log()
     lab.cable()
     lab.until(lambda: lab.status()["attached"], "in place", gate)
-    lab.until(lambda: refuses(lab), "refusing")
+    lab.until(lambda: few_get_in(lab), "refusing")
 
 
 # The clock of a container may be another one than the kernel's. Behind it by more than the lease,
@@ -284,12 +268,12 @@ def test_a_refused_download_leaves_nothing_half_open_at_the_server(lab):
     lab.serve(lab.near)
     assert lab.download(MANY) == MANY, "without a gate"
     gate = lab.gate(TWO_A_SECOND)
-    assert 1 <= lab.download(MANY) <= FEW
+    assert 1 <= admitted(lab, lab.download) <= FEW
     assert half_open(lab) == 0
     stop(gate)
     time.sleep(2)
     lab.gate(TWO_A_SECOND + "refuse_at = 'egress'\n")
-    assert lab.download(MANY) <= FEW
+    assert admitted(lab, lab.download) <= FEW
     assert half_open(lab) >= MANY - FEW, "the SYN+ACK is dropped on its way back"
 
 
@@ -317,7 +301,7 @@ def test_ports_of_management_are_never_refused_unless_asked(lab):
     assert lab.connect(MANY, port=22) == MANY
     stop(gate)
     lab.gate(TWO_A_SECOND + "never_refuse = { management = false }\n")
-    assert lab.connect(MANY, port=22) <= FEW
+    assert admitted(lab, partial(lab.connect, port=22)) <= FEW
 
 
 def test_a_gate_starts_where_another_has_the_usual_port_of_metrics(lab):

@@ -7,6 +7,7 @@ import sys
 import pytest
 from tools import axe
 from tools.browser import BROWSER, Browser
+from two_a_second import LAW, MANY, refuses
 from two_hosts import run
 
 pytestmark = [
@@ -18,12 +19,7 @@ pytestmark = [
 with_axe = pytest.mark.skipif(not axe.SCRIPT.is_file(), reason="no axe-core here: make test-tools")
 
 ADDRESS = "127.0.0.1:9478"
-TWO_A_SECOND = (
-    "mode = 'observe'\nlaw = { law = 'fixed-rate', rate = '2/s' }\nwho = true\n"
-    f"shape = '9.5Mbit'\npage = '{ADDRESS}'\n"
-)
-MANY = 40
-FEW = 8  # as in test_gate.py
+OBSERVING = f"mode = 'observe'\n{LAW}who = true\nshape = '9.5Mbit'\npage = '{ADDRESS}'\n"
 
 
 def link(lab) -> str:
@@ -34,7 +30,7 @@ def link(lab) -> str:
 @pytest.fixture
 def page(lab):
     """Open the page of a gate, as whoever may give it orders."""
-    lab.gate(TWO_A_SECOND)
+    lab.gate(OBSERVING)
     with Browser(by=("nsenter", f"--net=/run/netns/{lab.near}")) as browser:
         browser.size(1400, 1000)
         browser.open(link(lab))
@@ -73,7 +69,7 @@ def test_the_buttons_are_the_orders_of_the_command_line(lab, page):
     assert "wan: refusing for 600s, then observing again" in text(page, ".said")
     assert buttons(page) == [CONFIRM, STOP]
     assert 500 < lab.status()["trial_s"] <= 600
-    assert lab.connect(MANY) <= FEW
+    assert refuses(lab)
     press(page, CONFIRM)
     page.wait(
         "document.querySelector('.state').innerText === 'Refusing what the law does not allow.'"
@@ -110,7 +106,7 @@ def test_a_gate_that_ends_is_said_and_one_that_starts_again_asks_for_its_token(l
     page.wait(
         "document.querySelector('#fresh').innerText.startsWith('No answer from the gate since')"
     )
-    lab.gate(TWO_A_SECOND)
+    lab.gate(OBSERVING)
     page.wait("!document.querySelector('#enter').hidden")
     assert "This token is not the gate's." in text(page, "#enter")
     second = link(lab)

@@ -8,13 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from two_a_second import FEW, LAW, MANY, admitted
 from two_hosts import PORT, ROOT, SERVER, Lab, run
 
 pytestmark = pytest.mark.live
 
 INSIDE, OUTSIDE = "10.78.1.2", "10.78.2.2"
-TWO_A_SECOND = "law = { law = 'fixed-rate', rate = '2/s' }\nlease = '1s'\n"
-MANY, FEW = 40, 8  # as in test_gate.py
 
 SEND = """
 import socket, sys, time
@@ -136,14 +135,16 @@ def test_a_downlink_that_is_full_at_the_provider_is_not_shaped_at_the_outer_inte
     assert "shape" not in (router.folder / "seen.toml").read_text()
 
 
-BOTH = f"{TWO_A_SECOND}[down]\ninterface = 'lan0'\n[up]\ninterface = 'wan0'\n"
+BOTH = f"{LAW}[down]\ninterface = 'lan0'\n[up]\ninterface = 'wan0'\n"
 
 
 def test_one_file_controls_both_directions(router):
     gate = router.both(f"mode = 'enforce'\n{BOTH}")
     assert router.programs(device="lan0") == router.programs(device="wan0") == ["tidegate_gate"]
-    assert router.up(MANY) <= FEW, "by the inner interface they come in, by the outer they leave"
-    assert router.down(MANY) <= FEW
+    assert admitted(router, router.up) <= FEW, (
+        "by the inner interface they come in, by the outer they leave"
+    )
+    assert admitted(router, router.down) <= FEW
     named = [(each["interface"], each["direction"]) for each in router.states()]
     assert named == [("lan0", "down"), ("wan0", "up")]
     router.config.write_text(router.config.read_text().replace("enforce", "observe"))
@@ -163,7 +164,7 @@ def test_one_file_controls_both_directions(router):
 def test_each_direction_has_its_own_keys(router):
     text = BOTH.replace("interface = 'lan0'", "interface = 'lan0'\nlaw = { law = 'none' }")
     router.both(f"mode = 'enforce'\n{text}")
-    assert router.up(MANY) <= FEW
+    assert admitted(router, router.up) <= FEW
     down, up = router.states()
     assert (down["law"], up["law"]) == ("none", "fixed-rate")
 
@@ -185,12 +186,12 @@ def test_an_ifb_is_told_that_nothing_comes_back(router):
     router.tc("qdisc add dev wan0 clsact")
     all_packets = "filter add dev wan0 ingress protocol all u32 match u32 0 0"
     router.tc(f"{all_packets} action mirred egress redirect dev ifb0")
-    wrong = router.attempt(f"[down]\ninterface = 'ifb0'\n{TWO_A_SECOND}")
+    wrong = router.attempt(f"[down]\ninterface = 'ifb0'\n{LAW}")
     assert wrong.returncode == 1
     assert 'set `ends_of = "sender"`' in wrong.stderr
     text = BOTH.replace("'lan0'", "'ifb0'\nends_of = 'sender'").replace("wan0'", "wan0'\n" + NONE)
     router.both(f"mode = 'enforce'\n{text}")
-    assert router.up(MANY) <= FEW, "the SYN+ACK that comes in leaves by the ifb"
+    assert admitted(router, router.up) <= FEW, "the SYN+ACK that comes in leaves by the ifb"
 
 
 NONE = "law = { law = 'none' }\n"
@@ -199,7 +200,7 @@ NONE = "law = { law = 'none' }\n"
 # Each direction shows the users inside, by their address: who was refused, and what each used.
 def test_who_was_refused_is_said(router):
     router.both(f"mode = 'enforce'\nwho = true\n{BOTH}")
-    assert router.up(MANY) <= FEW
+    assert admitted(router, router.up) <= FEW
 
     def clients(state):
         return {each["address"]: each for each in state["clients"]}
@@ -219,7 +220,7 @@ def test_who_was_refused_is_said(router):
 
 def test_nobody_is_shown_unless_asked(router):
     router.both(f"mode = 'enforce'\n{BOTH}")
-    assert router.up(MANY) <= FEW
+    assert admitted(router, router.up) <= FEW
     assert [each["clients"] for each in router.states()] == [[], []]
 
 

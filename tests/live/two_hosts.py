@@ -218,6 +218,12 @@ class Lab:
         text = run(self.program, "status", "--json", "--socket", str(self.socket), check=False)
         return json.loads(text) if text else {}
 
+    def lapsed(self) -> int:
+        """Return how many packets passed as the lease of its gates had lapsed, by their status."""
+        text = run(self.program, "status", "--json", "--socket", str(self.socket), check=False)
+        gates = [json.loads(line) for line in text.splitlines()]
+        return sum(dict(gate["packets"]).get("lease_lapsed", 0) for gate in gates)
+
     def until(
         self,
         done: Callable[[], object],
