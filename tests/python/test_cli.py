@@ -57,6 +57,26 @@ def test_what_cannot_be_used_is_said_without_a_traceback(
     assert not list(overload_file.parent.glob("out/*"))
 
 
+# Of two values only the last would count, and the first be lost without a word.
+@pytest.mark.parametrize(
+    ("command", "option"),
+    [
+        ("run", ("--pcap", "bottleneck", "--pcap", "bottleneck.reverse")),
+        ("run", ("--seed", "1", "--seed=2")),
+        ("compare", ("--gate", "none", "--gate", "tide", "--dry-run")),
+    ],
+)
+def test_an_option_that_takes_one_value_is_given_once(tidegate, overload_file, command, option):
+    result = tidegate(command, str(overload_file), *option)
+    assert result.returncode == 2
+    assert f"{option[0]} is given 2 times, and takes one value.\nGive it once." in result.stderr
+
+
+def test_an_option_that_may_be_repeated_is(tidegate, overload_file):
+    settings = ("--set", "duration=2s", "--set", "warmup=1s", "--dry-run", "--json")
+    assert tidegate("run", str(overload_file), *settings).returncode == 0
+
+
 def test_an_unknown_key_is_shown_in_its_line_with_the_nearest_right_one(tidegate, overload_file):
     text = overload_file.read_text(encoding="utf-8").replace("warmup ", "warmpu ")
     overload_file.write_text(text, encoding="utf-8")

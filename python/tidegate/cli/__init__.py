@@ -25,6 +25,7 @@ from tidegate.cli.convert import convert
 from tidegate.cli.examples import examples
 from tidegate.cli.flows import flows
 from tidegate.cli.merge import merge
+from tidegate.cli.once import Once
 from tidegate.cli.paper import paper
 from tidegate.cli.plot import plot
 from tidegate.cli.report import report
@@ -133,7 +134,7 @@ AGAIN = 0.01
 
 
 for _command in COMMANDS:
-    app.command()(guarded(_command, _take_over))
+    app.command(cls=Once)(guarded(_command, _take_over))
 
 
 def _warned(
