@@ -186,6 +186,18 @@ def test_the_suite_follows_from_what_is_tried() -> None:
     assert found == expected
 
 
+@pytest.mark.parametrize(
+    ("said", "table"),
+    [
+        ("tide", '{ law = "tide" }'),
+        ("tide:admit=clients", '{ law = "tide", admit = "clients" }'),
+        ('{ law = "tide" }', '{ law = "tide" }'),
+    ],
+)
+def test_a_gate_is_written_as_compare_has_it_or_as_a_scenario_has_it(said: str, table: str) -> None:
+    assert controls.stage("gate", said).stages == (("gate", table),)
+
+
 def test_a_sender_of_media_that_does_not_listen_is_worse(tmp_path: Path) -> None:
     fixed = '{ law = "fixed" }'
     done = certified(tmp_path / "out", fixed, "--suite", "media", "--only", "same")

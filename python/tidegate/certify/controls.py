@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from tidegate.certify.conditions import ACCESS, FILE, MEDIA, RFC
 from tidegate.errors import UsageError
-from tidegate.scenario import own
+from tidegate.scenario import own, toml
+from tidegate.scenario.overrides import shorthand
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -237,7 +238,9 @@ def suite_of(tried: Sequence[Control]) -> str:
 
 
 def stage(kind: str, text: str) -> Control:
-    """Return a gate or a queue law by its name, as FILE.py:NAME, or by a table `{ law = ... }`.
+    """Return a gate or a queue law by its name, with settings behind colons or without.
+
+    Or as FILE.py:NAME, or by a table `{ law = ... }`.
 
     Whether there is such a law is checked with the scenarios.
     """
@@ -246,7 +249,7 @@ def stage(kind: str, text: str) -> Control:
         limiter = ', limiter = "token-bucket"' if kind == "gate" else ""
         table = f'{{ law = "python", name = "{name}"{limiter} }}'
         return Control(text, stages=((kind, table),), laws=laws)
-    law = text if text.lstrip().startswith("{") else f'{{ law = "{text}" }}'
+    law = text if text.lstrip().startswith("{") else toml.inline(shorthand(kind, text))
     return Control(text, stages=((kind, law),))
 
 

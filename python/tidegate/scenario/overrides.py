@@ -60,7 +60,7 @@ def law_cells(
                 f"A law of the {stage} is a name or a dict, and not {law!r}.",
                 'One of your own is {"law": "python", "name": "mine"}, with laws={"mine": ...}.',
             )
-        asked = _shorthand(stage, law, own) if isinstance(law, str) else law
+        asked = shorthand(stage, law, own) if isinstance(law, str) else law
         label = law if isinstance(law, str) else _label(law)
         if not isinstance(law, str) and any(label == cell.label for cell in cells):
             label = _label(law, full=True)
@@ -137,7 +137,7 @@ def _built_in(stage: str) -> frozenset[str]:
     return frozenset(name for law in laws for name in law.get("enum", [law.get("const")]))
 
 
-def _shorthand(stage: str, text: str, own: Collection[str]) -> dict[str, Any]:
+def shorthand(stage: str, text: str, own: Collection[str] = ()) -> dict[str, Any]:
     """Read `law`, `law:ARG` (fixed-rate:100) or `law:FIELD=VALUE:...`."""
     law, *arguments = split(text, ":")
     asked: dict[str, Any] = {"law": law}
