@@ -20,7 +20,8 @@ export UV_CACHE_DIR := $(CURDIR)/$(VENV)/cache
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 
 # The simulator as WebAssembly is built by `python -m tools.wasm`, also for `make site`.
-RUST_OF = Cargo.toml Cargo.lock $(shell find $(1:%=crates/%) -name '*.[chr]' -o -name '*.rs' -o -name Cargo.toml)
+# Whatever a crate has but its tests: profiles and pages are compiled in too.
+RUST_OF = Cargo.toml Cargo.lock $(shell find $(1:%=crates/%) -type f -not -path '*/tests/*')
 SHARED := core model
 
 .PHONY: help

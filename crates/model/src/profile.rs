@@ -246,6 +246,7 @@ tcp! {
     nagle: bool = bool "Whether a short last segment waits until all earlier data is acknowledged (Nagle, RFC 896)";
     fin_waits: bool = bool "Whether the FIN waits until all data is acknowledged, as in ns-2's FullTcp; a last segment that is short or the only one carries it at once";
     fin_rides: bool = bool "Whether the last data segment carries the FIN where the FIN need not wait; false: the FIN is a packet of its own after it, as in ns-2 before March 2002";
+    send_buffer: u8 = u8 [0 to 255] "Largest windows so far that the socket takes of what is not acknowledged (Linux: 2); who sends closes it when it has taken all. With fin_rides the FIN then goes with the last segment if that has not left, else alone; 0: the socket takes all before anything leaves. With sack only";
     lost_syn: LostSyn = LostSyn "What a lost SYN does to the start of the connection";
     timer_rule: TimerRule = TimerRule "How long a retransmission timeout stays backed off";
     loss_rule: LossRule = LossRule "What a loss does to the window";

@@ -22,6 +22,7 @@ pub(crate) mod rtts;
 mod sack;
 pub(crate) mod sender;
 mod sent_log;
+mod socket;
 mod spans;
 pub(crate) mod table;
 mod tlp;

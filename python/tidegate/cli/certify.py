@@ -26,7 +26,8 @@ Names = Annotated[
     ),
 ]
 Gate = Annotated[
-    list[str] | None, text("LAW", "A gate in place of a sender control: tide, or tide:admit=clients.")
+    list[str] | None,
+    text("LAW", "A gate in place of a sender control: tide, or tide:admit=clients."),
 ]
 Queue = Annotated[
     list[str] | None, text("LAW", "A queue law in place of a sender control, as fq-codel.")

@@ -14,6 +14,7 @@ use super::prr::Prr;
 use super::rack::Rack;
 use super::ranges::Ranges;
 use super::rto::Round;
+use super::socket::Socket;
 use super::tlp::Tlp;
 
 /// One outstanding segment.
@@ -81,6 +82,7 @@ pub(super) struct SentLog {
     pub(super) rack: Rack,
     pub(super) tlp: Tlp,
     pub(super) prr: Prr,
+    pub(super) socket: Socket,
     /// What Linux's timeout depends on apart from the round trip.
     pub(super) round: Round,
     /// What the last acknowledgement said.
@@ -111,6 +113,7 @@ impl SentLog {
             rack: Rack::NEW,
             tlp: Tlp::default(),
             prr: Prr::default(),
+            socket: Socket::NEW,
             round: Round::default(),
             ack_info: AckInfo::default(),
             losing: false,

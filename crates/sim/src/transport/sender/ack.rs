@@ -10,6 +10,7 @@ use super::super::laps::LAP;
 use super::super::receiver::Address;
 use super::super::rto::Progress;
 use super::super::sent_log::SentLog;
+use super::super::socket::WAKES;
 use super::super::{ClassParams, Ctx};
 use super::loss::{Ack, Event, Sends, Verdict};
 use super::{Detector, Sender, State};
@@ -79,6 +80,7 @@ impl<C: Control + Payloads> Sender<C> {
             if self.snd.is_done() {
                 return self.close(ctx);
             }
+            self.write_on(WAKES, ctx);
             if !recovering {
                 self.snd.inflation = 0.0;
             }

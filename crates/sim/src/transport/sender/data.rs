@@ -28,7 +28,41 @@ impl<C: Control + Payloads> Sender<C> {
         self.snd.total = size.div_ceil(mss).min(u64::from(u32::MAX) - 2) as u32;
         self.last_payload = (size - (u64::from(self.snd.total) - 1) * mss).min(mss) as u16;
         let rides = class.tcp.fin_rides && (!class.tcp.fin_waits || self.last_alone(class));
-        self.snd.end = self.snd.total + u32::from(!rides);
+        self.snd.end = self.snd.total + u32::from(!rides || class.tcp.send_buffer > 0);
+    }
+
+    /// The application goes on writing into the socket, and closes it once all is there. `later`:
+    /// how long it takes to begin.
+    #[inline]
+    pub(super) fn write_on(&mut self, later: Time, ctx: &Ctx<'_>) {
+        let windows = ctx.class.tcp.send_buffer;
+        if windows == 0 || self.snd.total == u32::MAX {
+            return;
+        }
+        let (window, left) = (self.control.cwnd() as u32, self.snd.total - self.snd.una);
+        if let Some(log) = self.snd.outstanding.log_mut() {
+            log.socket.take(windows, window, left, ctx.net.now + later);
+        }
+    }
+
+    /// The application closes the socket now, which has taken all.
+    pub(super) fn close_socket(&mut self, now: Time, class: &ClassParams) {
+        if class.tcp.send_buffer > 0
+            && let Some(log) = self.snd.outstanding.log_mut()
+        {
+            log.socket.close(now);
+        }
+    }
+
+    /// Whether the last segment, which leaves now, carries the FIN: it waited when the application
+    /// closed the socket (Linux: `tcp_send_fin`).
+    pub(super) fn takes_fin_along(&self, ctx: &Ctx<'_>) -> bool {
+        let tcp = &ctx.class.tcp;
+        let closed = |log: &SentLog| log.socket.is_closed(ctx.net.now);
+        tcp.fin_rides
+            && tcp.send_buffer > 0
+            && !tcp.fin_waits
+            && self.snd.outstanding.log().is_some_and(closed)
     }
 
     /// Whether the last segment is one that is sent with nothing outstanding:
@@ -82,6 +116,7 @@ impl<C: Control + Payloads> Sender<C> {
         }
         (ctx.row.admitted, ctx.row.reached) = (ctx.net.now, ctx.net.now);
         self.state = State::Open;
+        self.write_on(Time::ZERO, ctx);
         self.send_more(address, ctx);
     }
 

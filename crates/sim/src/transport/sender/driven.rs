@@ -1,5 +1,7 @@
 //! A sender whose application hands in data in parts.
 
+use tidegate_core::units::Time;
+
 use super::super::control::AppLimited;
 use super::super::receiver::Address;
 use super::super::{ClassParams, Ctx};
@@ -55,7 +57,7 @@ impl Sender<AppLimited> {
         self.snd.end += part.segments;
         if part.last {
             self.last_payload = (ctx.class.tcp.mss - part.lacking) as u16;
-            self.end_at(self.snd.end, ctx.class);
+            self.end_at(self.snd.end, ctx.net.now, ctx.class);
         } else {
             self.control.shorten(self.snd.end, part.lacking);
         }
@@ -74,12 +76,16 @@ impl Sender<AppLimited> {
         self.last_payload = (ctx.class.tcp.mss - self.control.lengthen(total)) as u16;
         self.snd.total = total;
         self.snd.end = total + 1;
+        self.close_socket(ctx.net.now, ctx.class);
         self.send_more(address, ctx);
     }
 
-    /// The data ends after so many segments.
-    fn end_at(&mut self, total: u32, class: &ClassParams) {
+    /// The data ends after so many segments, which are all handed in now.
+    fn end_at(&mut self, total: u32, now: Time, class: &ClassParams) {
+        let tcp = &class.tcp;
         self.snd.total = total;
-        self.snd.end = total + u32::from(!class.tcp.fin_rides || class.tcp.fin_waits);
+        let apart = !tcp.fin_rides || tcp.fin_waits || tcp.send_buffer > 0;
+        self.snd.end = total + u32::from(apart);
+        self.close_socket(now, class);
     }
 }

@@ -97,6 +97,7 @@ impl<C: Control + Payloads> Sender<C> {
             }
         }
         self.hand_back(packet, true, ctx);
+        self.write_on(Time::ZERO, ctx);
         self.send_more(address, ctx);
     }
 

@@ -162,6 +162,9 @@ impl<C: Control + Payloads> Sender<C> {
             flags = flags.with(Flags::PUSH);
             if seq + 1 == self.snd.total {
                 payload = u32::from(self.last_payload);
+                if !again && self.takes_fin_along(ctx) {
+                    self.snd.end = self.snd.total;
+                }
             }
             if seq + 1 == self.snd.end {
                 flags = flags.with(Flags::FIN);
