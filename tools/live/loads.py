@@ -78,6 +78,20 @@ def pages(rate: float, opens: str = "receiver") -> dict[str, Any]:
     }
 
 
+def page(rate: str, transport: dict[str, Any], **settings: object) -> dict[str, Any]:
+    """Return a scenario of one page with 20 objects of 20 kB, over a link of this rate.
+
+    `settings` are further ones of its `pages`.
+    """
+    web = {
+        "arrivals": {"at": ["100ms"]},
+        "size": "20kB",
+        "pages": {**settings, "objects": 20},
+        "transport": transport,
+    }
+    return document(20, {"web": web}, access=SLOWER, rate=rate, delay="18ms", buffer="100packets")
+
+
 def endless(count: int, opens: str = "receiver") -> dict[str, Any]:
     """Return flows without end."""
     return {

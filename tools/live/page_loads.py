@@ -24,6 +24,8 @@ from typing import TYPE_CHECKING
 import tidegate
 from tidegate.hosts.lab import LATE_MS, LabError, RanOut, interrupted, lateness, obstacle, program
 from tidegate.hosts.lab import valid as until_valid
+from tidegate.scenario import toml
+from tools.live import loads
 from tools.live.lateness import Late, Watch
 from tools.validate.printer import Printer, renew
 
@@ -35,20 +37,6 @@ PAGE = ROOT / "docs" / "emulate-tables.md"
 OBJECTS = 20
 LONGEST_S = 300
 """After this long a client that loads pages is stopped."""
-
-SCENARIO = """
-name = "page"
-duration = "20s"
-[topology.dumbbell]
-pairs = 1
-access = {{ rate = "1Gbit", delay = "1ms" }}
-bottleneck = {{ rate = "{rate}", delay = "18ms", buffer = "100packets" }}
-[traffic.web]
-arrivals = {{ at = ["100ms"] }}
-size = "20kB"
-pages = {{ {document}objects = {objects}, connections = {connections}, concurrent = 1 }}
-transport = {{ tcp = {{ profile = "linux-6.18", control = "{control}" }} }}
-"""
 
 SERVER = """
 import asyncio, socket, sys
@@ -163,10 +151,10 @@ class Load:
 
     def scenario(self) -> str:
         """Return the link, and the page that the simulator loads."""
-        asked = self.client.document
-        document = f'document = "{asked}", ' if asked else ""
-        where = {"rate": self.rate, "connections": self.connections, "control": self.control}
-        return SCENARIO.format(document=document, objects=OBJECTS, **where)
+        document = {"document": self.client.document} if self.client.document else {}
+        host = {"tcp": {"profile": "linux-6.18", "control": self.control}}
+        how = {**document, "connections": self.connections, "concurrent": 1}
+        return toml.document(loads.page(self.rate, host, **how))
 
     def simulated(self) -> float:
         """Return the time in s that the simulated page takes."""
@@ -240,10 +228,10 @@ def line(load: Load, pages: int) -> tuple[str, ...]:
     return (load.control.upper(), link, str(load.connections), *times)
 
 
-def tables(loads: Sequence[Load], pages: int, printer: Printer) -> None:
+def tables(asked: Sequence[Load], pages: int, printer: Printer) -> None:
     """Measure the loads, and print a table for each client."""
-    for client in dict.fromkeys(load.client for load in loads):
-        lines = [line(load, pages) for load in loads if load.client == client]
+    for client in dict.fromkeys(load.client for load in asked):
+        lines = [line(load, pages) for load in asked if load.client == client]
         printer.table(client.name, f"{client.about}; {pages} real pages", HEAD, lines)
 
 

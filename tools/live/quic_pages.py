@@ -19,21 +19,10 @@ from statistics import median
 import tidegate
 from tidegate import _native
 from tidegate.hosts.lab import interrupted, obstacle, program
+from tidegate.scenario import toml
+from tools.live import loads as links
 from tools.live.quic import ENDS
 
-PAGE = """
-name = "page"
-duration = "20s"
-[topology.dumbbell]
-pairs = 1
-access = {{ rate = "1Gbit", delay = "1ms" }}
-bottleneck = {{ rate = "{rate}", delay = "18ms", buffer = "100packets" }}
-[traffic.web]
-arrivals = {{ at = ["100ms"] }}
-size = "20kB"
-pages = {{ document = "50kB", objects = 20 }}
-transport = {{ quic = {{ control = "{control}" }} }}
-"""
 CASES = tuple(
     (control, rate) for control in ("cubic", "new-reno") for rate in ("2Mbit", "10Mbit", "50Mbit")
 )
@@ -53,7 +42,8 @@ def missing() -> str | None:
 
 def loads(control: str, rate: str, pages: int, folder: Path) -> tuple[list[float], float, str]:
     """Return the page loads between real ends and the simulated one in seconds, and the link."""
-    text = PAGE.format(rate=rate, control=control)
+    page = links.page(rate, {"quic": {"control": control}}, document="50kB")
+    text = toml.document(page)
     file, certificate = folder / "page.toml", folder / "certificate"
     file.write_text(text, encoding="utf-8")
     serve = [str(BUILT), "serve", "0.0.0.0:0", str(certificate), control]

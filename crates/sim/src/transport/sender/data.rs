@@ -59,10 +59,7 @@ impl<C: Control + Payloads> Sender<C> {
     pub(super) fn takes_fin_along(&self, ctx: &Ctx<'_>) -> bool {
         let tcp = &ctx.class.tcp;
         let closed = |log: &SentLog| log.socket.is_closed(ctx.net.now);
-        tcp.fin_rides
-            && tcp.send_buffer > 0
-            && !tcp.fin_waits
-            && self.snd.outstanding.log().is_some_and(closed)
+        tcp.fin_rides && !tcp.fin_waits && self.snd.outstanding.log().is_some_and(closed)
     }
 
     /// Whether the last segment is one that is sent with nothing outstanding:
