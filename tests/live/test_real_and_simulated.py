@@ -22,11 +22,11 @@ bottleneck = { rate = "10Mbit", delay = "18ms", buffer = "100packets" }
 arrivals = { at = ["100ms", "600ms", "1100ms"] }
 size = "20kB"
 direction = "download"
-transport = { tcp = { profile = "linux-6.18" } }
+transport = { tcp = { profile = "linux" } }
 [traffic.bulk]
 arrivals = { at = ["0s"] }
 size = "300kB"
-transport = { tcp = { profile = "linux-6.18" } }
+transport = { tcp = { profile = "linux" } }
 """
 
 

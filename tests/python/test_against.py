@@ -28,11 +28,11 @@ bottleneck = { rate = "10Mbit", delay = "18ms", buffer = "100packets" }
 arrivals = { poisson = "20/s" }
 size = "20kB"
 direction = "download"
-transport = { tcp = { profile = "linux-6.18" } }
+transport = { tcp = { profile = "linux" } }
 [traffic.bulk]
 arrivals = { at = ["0s"] }
 size = "unlimited"
-transport = { tcp = { profile = "linux-6.18" } }
+transport = { tcp = { profile = "linux" } }
 """
 CUBIC = ("cubic", "reno")
 

@@ -50,7 +50,7 @@ class Cell:
 
     def document(self) -> dict[str, Any]:
         """Return its scenario: 1 Gbit/s, so that nobody waits for anybody."""
-        host = {"tcp": {"profile": "linux-6.18", "control": self.control}}
+        host = {"tcp": {"profile": "linux", "control": self.control}}
         traffic = {
             f"of-{size}": {
                 "arrivals": {"uniform": FLOWS, "within": f"{WITHIN_S}s"},

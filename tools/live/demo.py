@@ -4,7 +4,7 @@
 
 Three namespaces: a server, a router and a client behind a link of 10 Mbit/s. The gate at the
 router's end shapes the link, so that the queue is there; the rest of the link is emulated. The
-simulator runs the same flows of the same scenario, with hosts of its profile `linux-6.18`.
+simulator runs the same flows of the same scenario, with hosts of its profile `linux`.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-HOST = {"tcp": {"profile": "linux-6.18"}}
+HOST = {"tcp": {"profile": "linux"}}
 REAL_GATE = {"onset": "2s", "ends_of": "peer"}
 """What a real gate does by default, and one of a scenario only if it says so."""
 GATES: dict[str, dict[str, Any]] = {

@@ -152,7 +152,7 @@ class Load:
     def scenario(self) -> str:
         """Return the link, and the page that the simulator loads."""
         document = {"document": self.client.document} if self.client.document else {}
-        host = {"tcp": {"profile": "linux-6.18", "control": self.control}}
+        host = {"tcp": {"profile": "linux", "control": self.control}}
         how = {**document, "connections": self.connections, "concurrent": 1}
         return toml.document(loads.page(self.rate, host, **how))
 

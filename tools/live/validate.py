@@ -3,7 +3,7 @@
     python -m tools.live.validate [--case NAME]... [--seeds N] [--markdown] [--write]
 
 The link between the real hosts is `tidegated emulate` with the same scenario, so only the hosts
-differ: this kernel's TCP, and the simulator's profile `linux-6.18`. The rule is that of
+differ: this kernel's TCP, and the simulator's profile `linux`. The rule is that of
 `make validate`: a difference is accepted up to 5 % or three standard errors over the seeds,
 whichever is larger.
 The exit status is 1 where a measure differs and nothing in tools/live/explained.py accounts for it,
@@ -54,7 +54,7 @@ def cases() -> list[Case]:
     found = []
     crowd = loads.pages(170, "sender")
     for control in CONTROLS:
-        tcp = {"transport": {"tcp": {"profile": "linux-6.18", "control": control}}}
+        tcp = {"transport": {"tcp": {"profile": "linux", "control": control}}}
         for name, size, seconds in (
             ("short", "10kB", 2),
             ("middle", "100kB", 3),

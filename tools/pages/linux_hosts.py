@@ -132,15 +132,9 @@ def _table(rows: Sequence[Situation]) -> Iterator[str]:
     yield f"| situation | what Linux does | from | profiles |{' simulated |' if differs else ''}"
     yield f"|---|---|---|---|{'---|' if differs else ''}"
     for each in rows:
-        cells = (each.name, each.said["about"], _from(each), _profiles(each))
+        cells = (each.name, each.said["about"], _from(each), ", ".join(f"`{name}`" for name in each.profiles))
         last = f" {_simulated(each)} |" if differs else ""
         yield f"| {' | '.join(cells)} |{last}"
-
-
-def _profiles(situation: Situation) -> str:
-    if situation.profiles == ["linux", "linux-6.18"]:
-        return "both"
-    return ", ".join(f"`{name}`" for name in situation.profiles)
 
 
 def _from(situation: Situation) -> str:

@@ -1,4 +1,4 @@
-"""Hosts of the lab's scenarios are those of the profile `linux-6.18`; its users load pages."""
+"""Hosts of the lab's scenarios are those of the profile `linux`; its users load pages."""
 
 import asyncio
 import errno
@@ -49,7 +49,7 @@ DOCUMENTS = [
 def test_hosts_are_those_of_the_profile(said: dict[str, Any]) -> None:
     for traffic in said["traffic"].values():
         assert traffic["transport"]["tcp"].keys() <= {"profile", "control"}
-        assert traffic["transport"]["tcp"]["profile"] == "linux-6.18"
+        assert traffic["transport"]["tcp"]["profile"] == "linux"
 
 
 # The lab has all sessions of an end in one kernel, whose timers fire together; hosts of their own

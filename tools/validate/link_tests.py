@@ -71,7 +71,7 @@ class Seen:
 def scenario(truth: Truth, *ways: str) -> str:
     """Return the scenario of a test that loads these directions."""
     end = IDLE_S + truth.load_s
-    tcp: dict[str, Any] = {"profile": "linux-6.18"}
+    tcp: dict[str, Any] = {"profile": "linux"}
     if truth.window:
         tcp["window"] = truth.window
     ends = {DOWN: ("server", "client"), UP: ("client", "server")}

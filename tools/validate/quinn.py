@@ -112,7 +112,7 @@ LINUX = (
     "same losses 20 MB take 53.7 s by that rule and 44.7 s by RFC 9438 (`python -m "
     "tools.validate.quinn`); quinn's, which has fractions too, lies between. Linux itself is as "
     "slow: over 10 Mbit/s and 50 ms, 1 % of the data lost, 64.9 s +- 3.9 in Linux 7.2, and 65.4 s "
-    "with `linux-6.18` (tidegate against-linux)."
+    "with `linux` (tidegate against-linux)."
 )
 BURSTS = (
     "both reduce equally often (NewReno 18 and 19 times; CUBIC 15 and 13). We lose a packet at "

@@ -52,13 +52,9 @@ named! {
     /// What the RFCs of the IETF say.
     #[default]
     Rfc = "rfc",
-    /// What Linux 6.5 to 6.13 does: CUBIC, PRR, RACK and TLP. Where it does not, docs/linux-hosts.md
+    /// What Linux 6.14 to 6.18 does: CUBIC, PRR, RACK and TLP. Where it does not, docs/linux-hosts.md
     /// says, situation by situation.
     Linux = "linux",
-    /// What Linux 6.14 to 6.18 does: as `linux`, with the start of flows and the timeouts as measured
-    /// on Linux 6.18: quick acknowledgements, HyStart, BBR without pacing at first, an RTO margin that
-    /// falls slowly.
-    Linux618 = "linux-6.18",
 }
 
 impl Profile {
@@ -368,11 +364,10 @@ pub enum Ecn {
 pub enum HyStart {
     /// Not at all.
     None,
-    /// When acknowledgements arrive as one train for half a round trip, or the round trip grows (Ha and Rhee 2011), as Linux does.
-    Classic,
-    /// As `classic`; rounds begin below its least window too, slow start after a timeout is
-    /// watched as well, and until the next loss the window grows by a twentieth a round trip at
-    /// least (Linux 6.18).
+    /// When acknowledgements arrive as one train for half a round trip, or the round trip grows
+    /// (Ha and Rhee 2011). As in Linux since 6.14 rounds begin below the least window too, slow start
+    /// after a timeout is watched as well, and until the next loss the window grows by a twentieth a
+    /// round trip at least.
     Linux,
     /// By longer round trips, with a slower phase before the end (RFC 9406).
     PlusPlus,
@@ -442,20 +437,17 @@ pub enum TimerRule {
     /// already, instead of what is to be (FullTcp before March 2002).
     #[serde(rename = "full-tcp-2001")]
     FullTcp2001,
-    /// As `rfc`, but the least timeout is the least margin above the smoothed
-    /// round trip, and the timers of one host fire together, the longer their
-    /// wait the more of them, the last that was set first (Linux: `tcp_rtt_estimator`, and its timer wheel).
+    /// As `rfc`, but the least timeout is the least margin above the smoothed round trip; the
+    /// margin comes down once a round trip only, by a quarter of the way, and a shorter round trip
+    /// counts less than a longer one (Linux: `tcp_rtt_estimator`). The timers of one host fire
+    /// together, the longer their wait the more of them, the last that was set first (its timer wheel).
     Linux,
-    /// As `linux`, but the margin above the smoothed round trip comes down once a round trip only,
-    /// by a quarter of the way, and a shorter round trip counts less than a longer one (Linux:
-    /// `tcp_rtt_estimator` as a whole).
-    LinuxRounds,
 }
 
 impl TimerRule {
     /// Whether timers fire together, and the least timeout is a margin.
     pub const fn of_linux(self) -> bool {
-        matches!(self, TimerRule::Linux | TimerRule::LinuxRounds)
+        matches!(self, TimerRule::Linux)
     }
 
     /// Whether the sender is one of the eras of FullTcp.

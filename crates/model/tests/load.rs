@@ -185,7 +185,7 @@ fn profiles_are_those_of_their_era() {
         let sizes = (tcp.mss, tcp.initial_window, tcp.window);
         let wanted = match profile {
             Profile::Rfc => (1460, 10, u32::MAX),
-            Profile::Linux | Profile::Linux618 => (1448, 10, u32::MAX),
+            Profile::Linux => (1448, 10, u32::MAX),
             _ => (536, 2, 20),
         };
         assert_eq!(sizes, wanted, "{profile:?}");
@@ -195,8 +195,8 @@ fn profiles_are_those_of_their_era() {
         let before = profile == Profile::Ns2Of2001; // its change log, 8 March 2002
         let tick = if before { 100 } else { 10 };
         assert_eq!(tcp.tick, if old { Time::from_ms(tick) } else { Time::ZERO });
-        assert_eq!(tcp.fin_rides, profile == Profile::Linux618 || (!before && !tcp.timestamps));
-        assert_eq!(tcp.timestamps, profile.name().starts_with("linux"));
+        assert_eq!(tcp.fin_rides, !before);
+        assert_eq!(tcp.timestamps, profile == Profile::Linux);
     }
     let repair = |profile: &str| (tcp(profile).recovery, tcp(profile).lost_syn);
     assert_eq!(repair("ns2-2006"), (Recovery::Reno, LostSyn::CutSsthresh));

@@ -210,15 +210,8 @@ fn gates() -> impl Strategy<Value = String> {
 }
 
 fn transports() -> impl Strategy<Value = String> {
-    let profile = prop::sample::select(vec![
-        "ns2-2001",
-        "ns2-2003",
-        "ns2-2005",
-        "ns2-2006",
-        "rfc",
-        "linux",
-        "linux-6.18",
-    ]);
+    let profile =
+        prop::sample::select(vec!["ns2-2001", "ns2-2003", "ns2-2005", "ns2-2006", "rfc", "linux"]);
     let more = prop::sample::select(vec![
         "",
         ", sack = true",

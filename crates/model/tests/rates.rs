@@ -207,8 +207,8 @@ fn the_start_of_a_flow_is_as_measured_in_one_profile() {
         let tcp = scenario.traffic[0].transport.tcp().expect("it has a connection").clone();
         (tcp.quick_acks, tcp.unpaced)
     };
-    assert_eq!(early("{ tcp = { profile = \"linux-6.18\" } }"), (22, 10));
-    assert_eq!(early("{ tcp = { profile = \"linux\" } }"), (0, 0));
+    assert_eq!(early("{ tcp = { profile = \"linux\" } }"), (22, 10));
+    assert_eq!(early("{ tcp = { profile = \"rfc\" } }"), (0, 0));
     let asked = "{ tcp = { control = \"bbr\", quick_acks = 3, unpaced = 4 } }";
     assert_eq!(early(asked), (3, 4));
 }
@@ -225,8 +225,7 @@ fn a_control_is_chosen_inside_tcp() {
     use tidegate_model::control::TcpControl::{Bbr, Cubic, Reno};
     use tidegate_model::profile::HyStart;
     let cases = [
-        ("{ tcp = { profile = \"linux\" } }", (Cubic, HyStart::Classic, true)),
-        ("{ tcp = { profile = \"linux-6.18\" } }", (Cubic, HyStart::Linux, true)),
+        ("{ tcp = { profile = \"linux\" } }", (Cubic, HyStart::Linux, true)),
         ("{ tcp = { profile = \"linux\", control = \"reno\" } }", (Reno, HyStart::None, true)),
         ("{ tcp = { control = \"bbr\" } }", (Bbr, HyStart::None, false)),
         (
@@ -243,11 +242,11 @@ fn a_control_is_chosen_inside_tcp() {
         ("{ tcp = { control = \"cubik\" } }", "cubic"),
         ("{ qfcp = { control = \"cubic\" } }", "has no effect with `qfcp`"),
         ("{ tcp = { control = \"reno\", unpaced = 10 } }", "goes with bbr and bbr3"),
-        ("{ tcp = { control = \"reno\", hystart = \"classic\" } }", "only cubic has it"),
+        ("{ tcp = { control = \"reno\", hystart = \"linux\" } }", "only cubic has it"),
         ("{ tcp = { control = \"bbr\", start = \"search\" } }", "goes with reno and cubic"),
         ("{ qfcp = { paced_start = true } }", "goes with reno and cubic"),
         (
-            "{ tcp = { control = \"cubic\", start = \"search\", hystart = \"classic\" } }",
+            "{ tcp = { control = \"cubic\", start = \"search\", hystart = \"linux\" } }",
             "contradicts `start`",
         ),
         ("{ tcp = { resume = { window = 400 } } }", "add `rtt`"),

@@ -34,7 +34,7 @@ use tidegate_core::packet::SackBlock;
 use tidegate_core::units::Time;
 use tidegate_model::control::Ecn;
 use tidegate_model::draw::{Pcg64, stream};
-use tidegate_model::profile::{LostSyn, MaxRto, Recovery, Tcp, TimerRule};
+use tidegate_model::profile::{LostSyn, MaxRto, Recovery, Tcp};
 use tidegate_model::scenario::Misbehaviour;
 
 use crate::network::Network;
@@ -152,8 +152,7 @@ impl ClassParams {
 
     /// Whether its senders note when each outstanding segment was sent.
     pub(crate) fn tracks_segments(&self) -> bool {
-        let rounds = self.tcp.timer_rule == TimerRule::LinuxRounds;
-        self.tcp.prr || self.tcp.rack || self.tcp.tlp || rounds
+        self.tcp.prr || self.tcp.rack || self.tcp.tlp || self.tcp.timer_rule.of_linux()
     }
 
     /// Most outstanding segments: as many as SACK blocks can describe. (TCP's own limit, a window

@@ -195,12 +195,16 @@ fn case_11_an_idle_sender_skips_probe_rtt() {
 /// A link that delivers every 40 ms what it has sent.
 const BATCH: &str = "[port.bottleneck]\nbatch = { every = \"40ms\" }";
 
-/// Case 12: Startup finds the bandwidth of a link that delivers in batches.
+/// Case 12: Startup finds the bandwidth of a link that delivers in batches. By hand: 33 segments come
+/// every 40 ms; in Startup the excess is that of the round alone (UpdateACKAggregation), so it is
+/// less where a round has just begun.
 #[test]
 fn case_12_startup_over_aggregation() {
     let (seen, _) = Case { seconds: 6, more: BATCH.into(), ..Case::default() }.run();
     let (_, after) = must(&seen, State::Startup, State::Drain);
-    assert!(after.b.extra_acked > 15.0, "{}", after.b.extra_acked);
+    let within = seen.iter().filter(|one| one.b.state == State::Startup);
+    let most = within.map(|one| one.b.extra_acked).fold(0.0, f64::max);
+    assert!((15.0..34.0).contains(&most), "{most}");
     assert!(after.b.cwnd > 2.0 * after.b.bdp(), "{} {}", after.b.cwnd, after.b.bdp());
     close(after.b.max_bw, LINK_RATE, 0.1);
 }

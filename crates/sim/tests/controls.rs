@@ -104,7 +104,7 @@ fn a_probe_repairs_a_lost_tail() {
     let class = |tlp: bool| {
         format!(
             "size = \"7240B\"\ntransport = {{ tcp = {{ profile = \"linux\", delayed_ack = false, \
-             min_rto = \"1s\", fin_rides = true, tlp = {tlp} }} }}"
+             min_rto = \"1s\", send_buffer = 0, tlp = {tlp} }} }}"
         )
     };
     let (with, seen) = lossy(&class(true), &[(4, 0)]);
@@ -128,7 +128,7 @@ fn a_probe_repairs_a_lost_tail() {
 fn the_fin_is_on_a_last_segment_that_waited_in_the_socket() {
     let rounds = |segments: u32, settings: &str| {
         let class = format!(
-            "size = \"{}B\"\ntransport = {{ tcp = {{ profile = \"linux-6.18\"{settings} }} }}",
+            "size = \"{}B\"\ntransport = {{ tcp = {{ profile = \"linux\"{settings} }} }}",
             1448 * segments
         );
         let (results, _) = lossy(&class, &[]);
@@ -141,7 +141,7 @@ fn the_fin_is_on_a_last_segment_that_waited_in_the_socket() {
     // of its own would tell of the loss
     let again = |settings: &str| {
         let class = format!(
-            "size = \"24616B\"\ntransport = {{ tcp = {{ profile = \"linux-6.18\"{settings} }} }}"
+            "size = \"24616B\"\ntransport = {{ tcp = {{ profile = \"linux\"{settings} }} }}"
         );
         lossy(&class, &[(16, 0)]).1.last().expect("something was sent").0
     };

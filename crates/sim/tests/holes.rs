@@ -79,13 +79,12 @@ fn worst(results: &Results, flow: u32, least_timeout: f64) -> (f64, f64, f64) {
     (f64::from(longest) * MS / 1e3, ROUND_TRIPS * round_trip, most(&flight) / most(&cwnd))
 }
 
-const LINUX: [&str; 6] = [
+const LINUX: [&str; 5] = [
     r#"profile = "linux""#,
-    r#"profile = "linux-6.18""#,
     r#"profile = "linux", control = "reno""#,
-    r#"profile = "linux-6.18", control = "reno", tlp = false"#,
-    r#"profile = "linux-6.18", control = "bbr""#,
-    r#"profile = "linux-6.18", control = "bbr3""#,
+    r#"profile = "linux", control = "reno", tlp = false"#,
+    r#"profile = "linux", control = "bbr""#,
+    r#"profile = "linux", control = "bbr3""#,
 ];
 const RFC: [&str; 2] = [r#"profile = "rfc""#, r#"profile = "rfc", recovery = "sack""#];
 const LINKS: [(&str, &str); 3] = [("640kbit", "8ms"), ("800kbit", "8ms"), ("2Mbit", "40ms")];

@@ -25,7 +25,7 @@ fn a_packet_arrives_when_it_was_sent_and_has_travelled() {
         arrivals = { at = ["0s"] }
         size = "1000B"
         transport = { tcp = { profile = "linux", mss = "1000B", header = "40B", delayed_ack = false,
-                               fin_rides = true } }
+                               send_buffer = 0 } }
     "#;
     let results = run(&load(text, &[]), 1);
     let near = |name: &str, expected: f64| {
@@ -78,7 +78,7 @@ fn there_and_back_may_be_different_ways() {
     let text = format!(
         "{RING}\n[[route]]\nat = \"r2\"\nto = \"client\"\nvia = \"last\"\n\
          [traffic.one]\nfrom = \"client\"\nto = \"server\"\narrivals = {{ at = [\"0s\"] }}\n\
-         size = \"100B\"\ntransport = {{ tcp = {{ profile = \"linux\", header = \"40B\", fin_rides = true }} }}\n"
+         size = \"100B\"\ntransport = {{ tcp = {{ profile = \"linux\", header = \"40B\", send_buffer = 0 }} }}\n"
     );
     let results = run(&load(&text, &[]), 1);
     let spent = |bytes: f64, slow: f64| bytes * 8.0 * (2.0 / 100e6 + slow / 10e6);

@@ -131,5 +131,5 @@ def _traffic(place: str, said: Mapping[str, Any], kernel: Sequence[str]) -> Iter
         yield Lack(f"{place}.transport.tcp.control", what, remedy)
     if not str(tcp["profile"]).startswith("linux"):
         what = f"real hosts are this kernel's, not those of `{tcp['profile']}`"
-        remedy = f"--set {place}.transport.tcp.profile=linux-6.18 simulates hosts of Linux"
+        remedy = f"--set {place}.transport.tcp.profile=linux simulates hosts of Linux"
         yield Lack(f"{place}.transport.tcp.profile", what, remedy, refused=False)

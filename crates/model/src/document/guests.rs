@@ -23,7 +23,7 @@ keys! {
     updates: Option<f64> = none [0 to 1] "Share of the people whose devices load an update; default: that of the place";
     photos: Option<f64> = none [0 to 1] "Share of the people who send photos; default: that of the place";
     begin: Time = "30s" [from "1ms"] "Time within which they begin, each at an instant drawn evenly";
-    transport: Option<TransportDoc> = none "Transport of what is not sent by UDP; default tcp with the profile linux-6.18 and CUBIC";
+    transport: Option<TransportDoc> = none "Transport of what is not sent by UDP; default tcp with the profile linux and CUBIC";
     users: Option<Names> = none "Among links that are spelled out, the node of the guests, or a list of them";
     servers: Option<Names> = none "Among links that are spelled out, the node that they talk to, or a list of them";
 }

@@ -41,7 +41,7 @@ mod tests {
         let linux = ["reno", "cubic", "bbr", "bbr3", "dctcp", "prague", "ledbat"];
         let mut kinds: Vec<String> = linux
             .iter()
-            .map(|control| format!("profile = 'linux-6.18', control = '{control}'"))
+            .map(|control| format!("profile = 'linux', control = '{control}'"))
             .collect();
         let others = ["ns2-2001', window = 64", "ns2-2006', recovery = 'newreno', window = 64"];
         kinds.extend(others.iter().map(|other| format!("profile = '{other}")));

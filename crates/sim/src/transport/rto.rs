@@ -6,8 +6,8 @@
 //! | RTTVAR | its mean deviation               |
 //! | RTO    | SRTT + 4 RTTVAR, at least a bound |
 //!
-//! Linux (`tcp_rtt_estimator`) bounds the margin above SRTT, not the sum: `linux`. It does not let
-//! it fall as fast as RTTVAR either (`linux-rounds`): it is the largest 4 RTTVAR of a round trip,
+//! Linux (`tcp_rtt_estimator`) bounds the margin above SRTT, not the sum. It does not let it fall as
+//! fast as RTTVAR either: it is the largest 4 RTTVAR of a round trip,
 //! and comes down once a round trip by a quarter of the way. A round trip that is shorter than
 //! expected, by more than RTTVAR, counts an eighth of what a longer one does.
 //!
@@ -140,10 +140,10 @@ impl Rto {
         let base = match now.ps().checked_div(tick) {
             Some(ticks) => self.sample_ticks(ticks.saturating_sub(sent.ps() / tick), tick),
             None => match progress {
-                Some(progress) if class.tcp.timer_rule == TimerRule::LinuxRounds => {
+                Some(progress) if class.tcp.timer_rule == TimerRule::Linux => {
                     self.sample_by_rounds(now.saturating_sub(sent), progress, class.tcp.min_rto)
                 }
-                _ => self.sample_exact(now.saturating_sub(sent), class),
+                _ => self.sample_exact(now.saturating_sub(sent)),
             },
         };
         let bounded = class.tcp.timer_rule != TimerRule::FullTcp2001;
@@ -152,7 +152,7 @@ impl Rto {
     }
 
     #[inline]
-    fn sample_exact(&mut self, measured: Time, class: &ClassParams) -> Time {
+    fn sample_exact(&mut self, measured: Time) -> Time {
         if self.srtt == Time::ZERO {
             self.srtt = measured;
             self.rttvar = measured / 2;
@@ -161,9 +161,7 @@ impl Rto {
             self.rttvar = Time::from_ps((3 * self.rttvar.ps() + error) / 4);
             self.srtt = Time::from_ps((7 * self.srtt.ps() + measured.ps()) / 8);
         }
-        let margin = self.rttvar * 4;
-        let linux = class.tcp.timer_rule.of_linux();
-        self.srtt + if linux { margin.max(class.tcp.min_rto) } else { margin }
+        self.srtt + self.rttvar * 4
     }
 
     /// `tcp_rtt_estimator` and `__tcp_set_rto` of Linux.
@@ -218,12 +216,14 @@ mod tests {
     /// The timeouts of a profile after each of the round trips, in milliseconds.
     fn timeouts(profile: Profile, round_trips: &[u64]) -> Vec<f64> {
         let class = ClassParams::of(profile.tcp());
-        let mut rto = Rto::NEW;
+        let (mut rto, mut round) = (Rto::NEW, Round::default());
         let mut now = Time::from_ms(1000);
-        let sampled = round_trips.iter().map(|&ms| {
+        let sampled = round_trips.iter().zip(1..).map(|(&ms, k)| {
             let sent = now;
             now += Time::from_ms(ms);
-            rto.sample(sent, now, None, &class);
+            // each round trip is a round
+            let progress = Progress { round: &mut round, acked: 2 * k, sent: 2 * k + 1 };
+            rto.sample(sent, now, Some(progress), &class);
             rto.timeout(&class, false).secs() * 1e3
         });
         sampled.collect()
@@ -252,10 +252,10 @@ mod tests {
     }
 
     /// Linux, `tcp_rtt_estimator`: the margin above the round trip is at least 200 ms; by hand,
-    /// 160 + max(4 x 80, 200) and 160 + max(4 x 60, 200), then 160 + 200.
+    /// 40 + max(4 x 20, 200), and the same again.
     #[test]
     fn the_least_timeout_of_linux_is_a_margin() {
-        close(&timeouts(Profile::Linux, &[160; 3]), &[480.0, 400.0, 360.0]);
+        close(&timeouts(Profile::Linux, &[40; 2]), &[240.0, 240.0]);
     }
 
     /// Linux, `tcp_rtt_estimator`, by hand in ms: each round trip with what it acknowledges and
@@ -268,7 +268,7 @@ mod tests {
     /// that of 23, to 290 - 90 / 4 = 267.5.
     #[test]
     fn the_margin_of_linux_comes_down_once_a_round_trip() {
-        let class = ClassParams::of(Profile::Linux618.tcp());
+        let class = ClassParams::of(Profile::Linux.tcp());
         let (mut rto, mut round) = (Rto::NEW, Round::default());
         let found =
             [(0, 0), (1, 10), (2, 12), (10, 20), (11, 22), (23, 40)].map(|(acked, sent)| {
@@ -285,7 +285,7 @@ mod tests {
     /// SRTT 145, the margin 325.
     #[test]
     fn a_longer_round_trip_counts_more_than_a_shorter_one() {
-        let class = ClassParams::of(Profile::Linux618.tcp());
+        let class = ClassParams::of(Profile::Linux.tcp());
         for (ms, timeout) in [(320, 580.0), (40, 470.0)] {
             let (mut rto, mut round) = (Rto::NEW, Round::default());
             for ms in [160, ms] {

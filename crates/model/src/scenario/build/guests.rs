@@ -120,7 +120,7 @@ fn with(mut class: ClassDoc, guests: &GuestsDoc, many: u32) -> ClassDoc {
 
 /// Linux of today.
 fn usual() -> TransportDoc {
-    let text = "tcp = { profile = \"linux-6.18\", control = \"cubic\" }";
+    let text = "tcp = { profile = \"linux\", control = \"cubic\" }";
     let read = tree::toml_text(text, 0).ok().and_then(|root| root.decode().ok());
     read.expect("this is a transport")
 }

@@ -420,7 +420,7 @@ mod tests {
     /// trip of 100 ms.
     #[test]
     fn the_first_ten_segments_are_not_paced() {
-        let mut bbr = Bbr::new(&Profile::Linux618.tcp());
+        let mut bbr = Bbr::new(&Profile::Linux.tcp());
         let now = Time::from_ms(100);
         bbr.on_feedback(&Feedback {
             ext: &Ext::None,
@@ -450,7 +450,7 @@ mod tests {
     /// longer, as on a slow link, does not replace that.
     #[test]
     fn the_handshake_measures_the_round_trip() {
-        let mut bbr = Bbr::new(&Profile::Linux618.tcp());
+        let mut bbr = Bbr::new(&Profile::Linux.tcp());
         let (now, srtt) = (Time::from_ms(40), Time::from_ms(40));
         bbr.on_feedback(&Feedback { ext: &Ext::None, now, srtt, new: true, flags: Flags::ACK });
         assert_eq!(bbr.min_rtt.get(), Some(srtt));
@@ -463,7 +463,7 @@ mod tests {
     /// 45 segments.
     #[test]
     fn a_batch_grows_with_the_rate() {
-        let mut bbr = Bbr::new(&Profile::Linux618.tcp());
+        let mut bbr = Bbr::new(&Profile::Linux.tcp());
         bbr.mss = 1448.0;
         let batches = [(103.0, 1.0), (104.0, 2.0), (2_000.0, 2.0), (8_632.0, 8.0), (1e6, 45.0)];
         for (pace, batch) in batches {
@@ -482,7 +482,7 @@ mod tests {
     /// batch of two comes on top.
     #[test]
     fn in_flight_is_counted_when_the_next_batch_leaves() {
-        let mut bbr = Bbr::new(&Profile::Linux618.tcp());
+        let mut bbr = Bbr::new(&Profile::Linux.tcp());
         bbr.bandwidth.update(1, 1000.0);
         (bbr.sent, bbr.gap, bbr.pace) = (Time::from_ms(10), Some(Time::from_ms(4)), 250.0);
         bbr.mode = Mode::Drain;

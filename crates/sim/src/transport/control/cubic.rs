@@ -390,7 +390,7 @@ mod tests {
     /// 20 x 0.4 (0.1 s)^3 / 100 and Reno for 20 x 8/15 / 100. A loss shows a W_max; a timeout resets it.
     #[test]
     fn without_a_loss_linux_grows_by_a_twentieth() {
-        let tcp = Tcp { initial_window: 100, initial_ssthresh: 100, ..Profile::Linux618.tcp() };
+        let tcp = Tcp { initial_window: 100, initial_ssthresh: 100, ..Profile::Linux.tcp() };
         let grown = |cubic: &mut Cubic| {
             let before = cubic.cwnd();
             (0..10).for_each(|_| cubic.on_ack(&sample(1.0, 2, 200)));

@@ -1,8 +1,7 @@
 //! HyStart: leaves slow start when round trips get longer, before the queue is full.
 //!
-//! `classic` is that of S. Ha and I. Rhee, "Taming the elephants: New TCP slow start", 2011, with
-//! the constants of Linux's `tcp_cubic.c`; `linux` is Linux's version since 6.14. HyStart++ is in
-//! `start/plus_plus.rs`.
+//! S. Ha and I. Rhee, "Taming the elephants: New TCP slow start", 2011, as Linux's `tcp_cubic.c` has
+//! it since 6.14. HyStart++ is in `start/plus_plus.rs`.
 //!
 //! | symbol             | here         | value |
 //! |--------------------|--------------|-------|
@@ -13,8 +12,8 @@
 //! | low window         | `LOW_WINDOW` | 16    |
 //! | spacing in a train | `TRAIN`      | 2 ms  |
 //!
-//! Departure: the classic version does not allow for the time of segmentation offload
-//! (`hystart_ack_delay`), as segments are not sent in batches here.
+//! Departure: the time of segmentation offload is not allowed for (`hystart_ack_delay`), as segments
+//! are not sent in batches here.
 
 use tidegate_core::units::Time;
 use tidegate_model::profile::HyStart as Kind;
@@ -37,7 +36,7 @@ pub(super) enum Verdict {
     Leave,
 }
 
-/// The state of any version.
+/// Its state.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HyStart {
     kind: Kind,
@@ -46,7 +45,7 @@ pub(super) struct HyStart {
     samples: u32,
     /// Minimum round trip of this round.
     current: Time,
-    /// Minimum round trip of the connection (classic).
+    /// Minimum round trip of the connection.
     least: Time,
     round_start: Time,
     last_ack: Time,
@@ -80,7 +79,7 @@ impl HyStart {
         match self.kind {
             // HyStart++ stands before the control
             Kind::None | Kind::PlusPlus => Verdict::Grow(grown),
-            Kind::Classic | Kind::Linux => self.classic(sample, cwnd, grown),
+            Kind::Linux => self.linux(sample, cwnd, grown),
         }
     }
 
@@ -95,17 +94,13 @@ impl HyStart {
         }
     }
 
-    fn classic(&mut self, sample: &RateSample<'_>, cwnd: f64, grown: f64) -> Verdict {
+    fn linux(&mut self, sample: &RateSample<'_>, cwnd: f64, grown: f64) -> Verdict {
         if sample.rtt == Time::ZERO {
             return Verdict::Grow(grown);
         }
         self.least = self.least.min(sample.rtt);
-        // since 6.14 Linux starts a round whatever the window is
-        let small = cwnd < LOW_WINDOW;
-        if !small || self.kind == Kind::Linux {
-            self.start_round(sample);
-        }
-        if small {
+        self.start_round(sample);
+        if cwnd < LOW_WINDOW {
             return Verdict::Grow(grown);
         }
         // a train of acknowledgements as long as half of the minimum round trip
@@ -134,12 +129,12 @@ mod tests {
         RateSample::of_one(Time::from_ms(now), Time::from_ms(rtt), una.into(), sent.into())
     }
 
-    /// Classic: the threshold for a round trip of 80 ms is 10 ms. Round trips of 90 ms are within
+    /// The threshold for a round trip of 80 ms is 10 ms. Round trips of 90 ms are within
     /// it, 91 ms are not; eight samples are needed. Spaced by 5 ms they do not form a train.
     #[test]
-    fn longer_round_trips_end_the_classic_one() {
+    fn longer_round_trips_end_slow_start() {
         for (rtt, leaves) in [(90, false), (91, true)] {
-            let mut hystart = HyStart::new(Kind::Classic);
+            let mut hystart = HyStart::new(Kind::Linux);
             assert_eq!(hystart.on_ack(&ack(0, 80, 1, 50), 20.0, 1.0), Verdict::Grow(1.0));
             let mut verdicts = Vec::new();
             for k in 1..=10_u32 {
@@ -167,10 +162,10 @@ mod tests {
         assert_eq!((hystart.round_start, hystart.end), (Time::from_ms(180), 150));
     }
 
-    /// Classic: a train, an acknowledgement every 2 ms, as long as half of 80 ms.
+    /// A train, an acknowledgement every 2 ms, as long as half of 80 ms.
     #[test]
-    fn a_long_train_ends_the_classic_one() {
-        let mut hystart = HyStart::new(Kind::Classic);
+    fn a_long_train_ends_slow_start() {
+        let mut hystart = HyStart::new(Kind::Linux);
         hystart.on_ack(&ack(0, 80, 1, 50), 20.0, 1.0);
         let leaves = (0..40_u32).find(|&k| {
             let now = 100 + 2 * u64::from(k);
