@@ -24,6 +24,12 @@ def options() -> argparse.ArgumentParser:
     """Return the options of the command line."""
     parser = argparse.ArgumentParser(prog="python -m tools.own_clock", description=__doc__)
     parser.add_argument("--seconds", type=int, default=3600, help="end the kernel after so long")
+    parser.add_argument(
+        "--debian",
+        default=own_clock.NEWEST,
+        choices=tuple(own_clock.CHANGES_OF),
+        help="with the kernel of this release of Debian (default %(default)s)",
+    )
     parser.add_argument("command", nargs="+", help="after --")
     return parser
 
@@ -32,7 +38,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command in the kernel; its exit code, and 2 where there can be no such kernel."""
     asked = options().parse_args(arguments)
     try:
-        program = own_clock.kernel(partial(print, file=sys.stderr))
+        program = own_clock.kernel(partial(print, file=sys.stderr), asked.debian)
     except Obstacle as reason:
         print(f"no kernel with a clock of its own: {reason}", file=sys.stderr)
         return 2

@@ -23,14 +23,11 @@ FOUND = {
     f"{BROKEN}:Reno": PASSES,
     # after each timeout a whole window in place of one packet
     f"{BROKEN}:NeverBacksOff": PASSES | {"outage": "worse"},
-    # it sends on what the buffer does not hold, and Reno yields to it. The verdict where receivers
-    # split acknowledgements is as found with hosts as Linux has them; why is not known
-    f"{BROKEN}:IgnoresLoss": PASSES
-    | {"shallow-buffer": "worse", "beside-reno": "worse", "split-acks": "worse"},
+    # it sends on what the buffer does not hold, and Reno yields to it
+    f"{BROKEN}:IgnoresLoss": PASSES | {"shallow-buffer": "worse", "beside-reno": "worse"},
     # it fills a shallow buffer as soon as it has lost, and its receivers need not split anything
     f"{BROKEN}:Starves": {"beside-reno": "worse", "outage": "like", "fairness": "like"},
-    # the verdict beside Reno is as found with hosts as Linux has them; why is not known
-    f"{BROKEN}:FillsBuffer": PASSES | {"bufferbloat": "worse", "beside-reno": "worse"},
+    f"{BROKEN}:FillsBuffer": PASSES | {"bufferbloat": "worse"},
     # Savage et al. 1999, 2.1: ten times as fast where each segment is acknowledged in ten parts
     COUNTS_ACKS: PASSES | {"split-acks": "worse"},
 }

@@ -4,11 +4,11 @@ User-mode Linux is the kernel's own source, compiled into a program. In its mode
 stands still while anything computes, and goes on to the next timer as soon as nothing does. So a
 busy or slow machine changes nothing of what is measured, and nobody waits for idle time.
 
-The source is Debian's newest (`linux-source`), compiled once (`place`): ten minutes of processor
-time. A command in it finds this machine's files, read-only, and memory at /tmp and /run; what it
-writes to /run/result is in a folder of this machine behind it. It has one processor and no network.
-Programs of BPF are interpreted, which takes a few changes of the source (`CHANGES`). It needs root
-and x86-64.
+The source is that of a release of Debian (`linux-source`), the newest if nothing is said, compiled
+once (`place`): ten minutes of processor time. A command in it finds this machine's files, read-
+only, and memory at /tmp and /run; what it writes to /run/result is in a folder of this machine
+behind it. It has one processor and no network. Programs of BPF are interpreted, which takes a few
+changes of the source (`CHANGES`). It needs root and x86-64.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 CHECKOUT = Path(__file__).parents[3]
+NEWEST = "sid"
+"""The release of Debian with the newest kernel."""
 NEEDED = {
     "apt-cache": "apt",
     "dpkg-deb": "dpkg",
@@ -62,6 +64,7 @@ long __vdso_getcpu(unsigned int *cpu, unsigned int *node, void *cache)
 }
 """
 VERIFIER, FIRST_CALL = "kernel/bpf/verifier.c", "int __vdso_clock_gettime(clockid_t"
+CALLS = "\t\t__vdso_time;"
 CHANGES = (
     # two functions of the kernel that the gate's programs call are replaced by moves of a register
     # before they would be called, so an interpreter can do without them
@@ -71,16 +74,24 @@ CHANGES = (
         'if (0) {\n\t\t\tverbose(env, "JIT is required for calling',
     ),
     (VERIFIER, "if (!bpf_jit_supports_kfunc_call())", "if (0)"),
-    (VERIFIER, "\n\tenv->prog->jit_required = 1;\n", "\n"),
     # the interpreter reads the kernel's memory, as compiled programs do
     ("include/linux/bpf.h", "if (IS_ENABLED(CONFIG_BPF_EVENTS))\n\t\tret =", "if (1)\n\t\tret ="),
-    # Rust's rustix asks for it
-    ("arch/x86/um/vdso/um_vdso.c", FIRST_CALL, GETCPU + FIRST_CALL),
-    ("arch/x86/um/vdso/vdso.lds.S", "\t\t__vdso_time;", "\t\t__vdso_time;\n\t\t__vdso_getcpu;"),
     # as in Debian's kernels
     ("arch/um/Kconfig", "config HZ\n\tint\n\tdefault 100", "config HZ\n\tint\n\tdefault 250"),
 )
 """Changes of the source: the file, what is there once, what it becomes."""
+CHANGES_OF = {
+    NEWEST: (
+        (VERIFIER, "\n\tenv->prog->jit_required = 1;\n", "\n"),
+        # Rust's rustix asks for it; 6.12 still has it
+        ("arch/x86/um/vdso/um_vdso.c", FIRST_CALL, GETCPU + FIRST_CALL),
+        ("arch/x86/um/vdso/vdso.lds.S", CALLS, CALLS + "\n\t\t__vdso_getcpu;"),
+    ),
+    "trixie": (),
+}
+"""The same of one release; those that are here have been tried."""
+LACKS = {"trixie": {"TIME_NS"}}
+"""Settings that a release's source does not have."""
 
 FIRST = """#!/bin/bash
 export {environment}
@@ -117,12 +128,16 @@ MEMORY = "12G"
 """The kernel's memory. The machine gives it what is touched: 0.4 GB at the start."""
 
 
-def place() -> Path:
-    """Return the folder of the kernel: that of a checkout, else one in the user's cache."""
+def place(debian: str = NEWEST) -> Path:
+    """Return the folder of the kernel: that of a checkout, else one in the user's cache.
+
+    `debian` is the release whose source it is, such as `trixie`.
+    """
+    name = "own-clock" if debian == NEWEST else f"own-clock-{debian}"
     if (CHECKOUT / "Cargo.toml").exists():
-        return CHECKOUT / "build" / "kernels" / "own-clock"
+        return CHECKOUT / "build" / "kernels" / name
     cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(cache) / "tidegate" / "own-clock"
+    return Path(cache) / "tidegate" / name
 
 
 def run(
@@ -167,9 +182,12 @@ def run(
     return (int(code.read_text()) if code.exists() else 1), ended + printed
 
 
-def kernel(say: Callable[[str], object]) -> Path:
-    """Return the kernel, compiled if it is not there; Obstacle: there can be none."""
-    home = place()
+def kernel(say: Callable[[str], object], debian: str = NEWEST) -> Path:
+    """Return the kernel of a release of Debian, compiled if it is not there.
+
+    Obstacle: there can be none.
+    """
+    home = place(debian)
     program = home / "linux"
     if os.uname().machine != "x86_64" or os.geteuid() != 0:
         raise Obstacle("it needs root and x86-64")
@@ -179,14 +197,15 @@ def kernel(say: Callable[[str], object]) -> Path:
     say("compile a kernel with a clock of its own, once: ten minutes of processor time")
     shutil.rmtree(home, ignore_errors=True)
     home.mkdir(parents=True)
-    tree = source(home)
-    for file, old, new in CHANGES:
+    tree = source(home, debian)
+    for file, old, new in (*CHANGES, *CHANGES_OF[debian]):
         changed(tree / file, old, new)
     make = ["make", "-s", "ARCH=um", f"-j{os.cpu_count() or 1}"]
     wanted = tree / "wanted.config"
-    wanted.write_text("".join(f"CONFIG_{name}=y\n" for name in SETTINGS.split()))
+    settings = set(SETTINGS.split()) - LACKS.get(debian, set())
+    wanted.write_text("".join(f"CONFIG_{name}=y\n" for name in sorted(settings)))
     _do([*make, f"KCONFIG_ALLCONFIG={wanted}", "allnoconfig"], tree)
-    refused = set(SETTINGS.split()) - _settings(tree / ".config")
+    refused = settings - _settings(tree / ".config")
     if refused:
         raise Obstacle(f"this source has no setting {', '.join(sorted(refused))}")
     _do([*make, "linux"], tree)
@@ -201,9 +220,9 @@ def release(program: Path) -> str:
     return done.stdout.strip()
 
 
-def source(home: Path) -> Path:
-    """Return the folder of Debian's newest source of Linux, unpacked into a folder."""
-    archive = Archive("sid", home.with_name("apt-sid"))
+def source(home: Path, debian: str) -> Path:
+    """Return the folder of the source of Linux in a release of Debian, unpacked into a folder."""
+    archive = Archive(debian, home.with_name(f"apt-{debian}"))
     name = next(each for each in archive.needs("linux-source") if each.startswith("linux-source-"))
     [package] = archive.download(name)
     _do(["dpkg-deb", "-x", str(package), str(home)], home)
