@@ -132,7 +132,12 @@ def _table(rows: Sequence[Situation]) -> Iterator[str]:
     yield f"| situation | what Linux does | from | profiles |{' simulated |' if differs else ''}"
     yield f"|---|---|---|---|{'---|' if differs else ''}"
     for each in rows:
-        cells = (each.name, each.said["about"], _from(each), ", ".join(f"`{name}`" for name in each.profiles))
+        cells = (
+            each.name,
+            each.said["about"],
+            _from(each),
+            ", ".join(f"`{name}`" for name in each.profiles),
+        )
         last = f" {_simulated(each)} |" if differs else ""
         yield f"| {' | '.join(cells)} |{last}"
 
