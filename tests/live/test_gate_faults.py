@@ -222,7 +222,9 @@ def test_clean_removes_what_is_ours_whatever_it_is_called_now(lab):
 
 
 def test_clean_leaves_what_others_put_there(lab):
-    lab.gate(at("clsact")).kill()
+    gate = lab.gate(at("clsact"))
+    gate.kill()
+    gate.wait()
     mine = "filter add dev wan egress prio 5 protocol ip u32 match u32 0 0"
     lab.within(lab.near, "tc", *mine.split())
     lab.within(lab.near, lab.program, "clean", "--interface", "wan")
