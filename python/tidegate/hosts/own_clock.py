@@ -5,8 +5,8 @@ stands still while anything computes, and goes on to the next timer as soon as n
 busy or slow machine changes nothing of what is measured, and nobody waits for idle time.
 
 The source is that of a release of Debian (`linux-source`), the newest if nothing is said, compiled
-once (`place`): ten minutes of processor time. A command in it finds this machine's files, read-
-only, and memory at /tmp and /run; what it writes to /run/result is in a folder of this machine
+once (`place`): ten minutes of processor time. A command in it finds this machine's files,
+read-only, and memory at /tmp and /run; what it writes to /run/result is in a folder of this machine
 behind it. It has one processor and no network. Programs of BPF are interpreted, which takes a few
 changes of the source (`CHANGES`). It needs root and x86-64.
 """
