@@ -5,8 +5,8 @@ from __future__ import annotations
 from tools.validate.judge import Explanation
 
 REAL_TIME = (
-    "Real time, or the two processors of the machine; which of the two is not known. In kernels with "
-    "a clock of their own, in which computing takes no time, and one processor it agrees. "
+    "Real time, or the two processors of the machine; which of the two is not known. In kernels "
+    "with a clock of their own, in which computing takes no time, and one processor it agrees. "
     "In Linux 7.2 Reno, CUBIC and BBR send 0.400, 0.400 and 0.412 of the data again, in 6.12 "
     "0.398, 0.398 and 0.408; the mean time by BBR is 1.58 and 1.56 s."
 )
