@@ -147,6 +147,14 @@ pub struct View<'a> {
     pub queued: &'a queue::Waiting,
 }
 
+impl View<'_> {
+    /// The share of the packets that the queue dropped since the last tick, 0 to 1. A packet that
+    /// was dropped out of the queue may have been offered before it.
+    pub fn lost(&self) -> f64 {
+        (self.queue_drops as f64 / (self.queue_offered as f64).max(1.0)).min(1.0)
+    }
+}
+
 /// What a law decided at a tick: a row of the `events` table.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Decision {

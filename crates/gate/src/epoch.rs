@@ -1,7 +1,7 @@
 //! One epoch: from the kernel's counts to the decision of the law.
 
 use tidegate_core::law::queue::Waiting;
-use tidegate_core::law::session::onset::Onset;
+use tidegate_core::law::session::onset::{Onset, Seen};
 use tidegate_core::law::session::{Counts, Knobs};
 use tidegate_core::law::{Controller, Counted, Decision, Fault, View};
 use tidegate_core::units::{Rate, Time};
@@ -214,7 +214,9 @@ impl Epochs {
             let flood = self.flood.suspected();
             // a session of a forged address has nothing but SYNs, and does not pile up
             let begun = queue.answered.unwrap_or(admitted);
-            self.onset.epoch(begun, ended, counts.refused(), length, flood);
+            let lost = queue.view(rate, &Waiting::default()).lost();
+            let seen = Seen { begun, ended, admitted, refused: counts.refused(), lost };
+            self.onset.epoch(&seen, length, flood);
         }
         if let Some(law) = self.law.as_mut().filter(|_| judged) {
             let none = Waiting::default();

@@ -26,9 +26,5 @@ all_or_nothing! {
     LossRate, "LossRate",
     0.01 "Sessions are admitted while the queue drops a smaller share of its packets",
     "Weight of the newest epoch in the smoothed loss rate, 1: no smoothing",
-    |view, _epoch| {
-        // an evicted packet may have been offered in the previous epoch
-        let loss = view.queue_drops as f64 / (view.queue_offered as f64).max(1.0);
-        loss.min(1.0)
-    }
+    |view, _epoch| view.lost()
 }

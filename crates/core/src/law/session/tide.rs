@@ -128,8 +128,6 @@ struct Epoch {
 impl Epoch {
     fn of(counts: &Counts, view: &View<'_>, epoch: Time, window: &Window) -> Epoch {
         let per_s = |n: u64| n as f64 / epoch.secs();
-        // an evicted packet may have been offered in the previous epoch
-        let lost = view.queue_drops as f64 / (view.queue_offered as f64).max(1.0);
         Epoch {
             admitted: match window.over_clients() {
                 true => per_s(counts.let_in),
@@ -137,7 +135,7 @@ impl Epoch {
             },
             ended: window.unit() * per_s(counts.ended()),
             busy: (view.busy.secs() / epoch.secs()).min(1.0),
-            lost: lost.min(1.0),
+            lost: view.lost(),
             young_bytes: counts.young_bytes as f64,
             bytes: counts.bytes as f64,
             saturated: view.min_queue_packets > 0,
