@@ -215,7 +215,7 @@ impl Epochs {
             // a session of a forged address has nothing but SYNs, and does not pile up
             let begun = queue.answered.unwrap_or(admitted);
             let lost = queue.view(rate, &Waiting::default()).lost();
-            let seen = Seen { begun, ended, admitted, refused: counts.refused(), lost };
+            let seen = Seen { begun, ended, refused: counts.refused(), lost };
             self.onset.epoch(&seen, length, flood);
         }
         if let Some(law) = self.law.as_mut().filter(|_| judged) {
@@ -369,6 +369,28 @@ mod tests {
             epochs.in_force().pass_all
         };
         assert_eq!([after_ten(Some(85)), after_ten(None)], [1, 0]);
+    }
+
+    // 28 begin and end in each second. Where the queue drops three packets of four, 84 more tried and
+    // wait for a second, over a border of 2 x 28; where it drops one of four, nine do.
+    #[test]
+    fn handshakes_that_the_queue_lost_are_an_overload() {
+        let obeyed = |drops| {
+            let law: Box<dyn Controller<_, _>> =
+                Box::new(CloseProbe::new(close_probe::Config::default()));
+            let wait = Time::from_secs(2);
+            let began = Time::from_secs(50);
+            let mut epochs = Epochs::start(Some(law), Ends::new(0, 0), LIMITS, wait, 2.0, began)
+                .expect("it starts");
+            let queue = QueueEpoch { sent: 1000 - drops, drops, answered: Some(28), ..LOSING };
+            let ends = (1..=2u64).map(|n| {
+                let total = counted(115 * n, 115 * n, 28 * n);
+                let outcome = epochs.end(Time::from_secs(50 + n), Ok((total, queue)), RATE);
+                outcome.expect("it decides").obeyed
+            });
+            ends.last()
+        };
+        assert_eq!([obeyed(750), obeyed(250)], [Some(true), Some(false)]);
     }
 
     #[test]

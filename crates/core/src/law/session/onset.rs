@@ -16,7 +16,7 @@
 //! | `d`    | `ended`   | sessions/epoch | counted, resets included                  |
 //! | `P`    | `pile`    | sessions       | `P <- max(0, P (1 - g) + a - d)`          |
 //! | `D`    | `pace`    | sessions/epoch | `D <- D + g (d - D)`, or `d` where it is more |
-//! | `H`    | `waiting` | sessions       | `p` of the admitted SYNs, by `AGAIN` over the epoch |
+//! | `H`    | `waiting` | sessions       | `a p / (1 - p)` an epoch, each for `AGAIN`: of all that were tried, `1 - p` began |
 //! | `p`    | `lost`    | 1              | the share of the packets that the queue dropped |
 //! | `g`    | `share`   | 1              | an epoch of `MEMORY`, which is 10 s       |
 //! | -      | `wait`    | s              | `onset`, 2                                |
@@ -24,9 +24,9 @@
 //! Where answers are not counted, `a` is the number of admitted sessions. Where they are, a session
 //! from a forged address does not count, as nothing follows its SYN.
 //!
-//! Where handshakes are lost, no answer of the client is seen, so `P` alone is small however many
-//! come: at 5 Mbit/s, pages of eleven connections beside downloads lost 56 % of their packets, and
-//! what had begun was over in 1.3 s. `H` is also small where SYNs are forged: they fill no queue.
+//! Where handshakes are lost, `P` alone is small however many come: at 5 Mbit/s, pages of eleven
+//! connections beside downloads lost 56 % of their packets, and what had begun was over in 1.3 s. `H`
+//! follows from what has begun, not from the SYNs, of which some may be forged.
 //!
 //! `P` decays: a session that began long ago is a long one, or its end was not
 //! seen. While its decisions are not in force, the law still runs on the counts.
@@ -53,8 +53,6 @@ pub struct Seen {
     pub begun: u64,
     /// Sessions that ended, resets included: `d`.
     pub ended: u64,
-    /// Openers that were admitted.
-    pub admitted: u64,
     /// Openers that were refused.
     pub refused: u64,
     /// The share of the packets that the queue dropped: `p`.
@@ -91,7 +89,8 @@ impl Onset {
         self.pile = (self.pile * (1.0 - share) + a - d).max(0.0);
         self.pace += share * (d - self.pace);
         let border = self.wait.secs() / length.secs() * self.pace.max(d);
-        let waiting = seen.lost * seen.admitted as f64 * (AGAIN.secs() / length.secs());
+        let failed = a * seen.lost / (1.0 - seen.lost).max(f64::EPSILON);
+        let waiting = failed * (AGAIN.secs() / length.secs());
         let piled = self.pile + waiting > border.max(FEWEST);
         self.obeyed = (piled && self.piled && !flood) || (self.obeyed && seen.refused > 0);
         self.piled = piled;
@@ -138,7 +137,6 @@ impl Controller<Knobs, Counts> for AtOnset {
         let seen = Seen {
             begun: if self.answers { counts.answered } else { counts.kept() },
             ended: counts.ended().saturating_add(counts.resets),
-            admitted: counts.passed(),
             refused: counts.refused(),
             lost: view.lost(),
         };
@@ -169,7 +167,7 @@ mod tests {
 
     /// A queue that drops nothing.
     fn seen(begun: u64, ended: u64, refused: u64) -> Seen {
-        Seen { begun, ended, admitted: begun, refused, lost: 0.0 }
+        Seen { begun, ended, refused, lost: 0.0 }
     }
 
     // By hand: 340 come and 110 end. P is 230, then 230 x 0.9 + 230 = 437; the border is 2 x 110.
@@ -214,18 +212,18 @@ mod tests {
         assert!(!onset.obeyed(), "60 x 0.9^6 is 32");
     }
 
-    // Half a second's epochs, by hand: 28 begin and end in each, so P stays 0 and the border is
-    // 4 x 28 = 112. Of 115 admitted SYNs 56 % are lost: 64, which is 129 that wait for a second.
-    // A tenth of as many as begin is 2.8, which is 5.6.
+    // Half a second's epochs, by hand. 28 begin and end in each, so P stays 0 and the border is
+    // 4 x 28 = 112. Of four packets three are lost: of 112 tries 84 failed, and 168 wait for a second.
+    // Of two packets one: 28 of 56 tries, and 56 wait. Nothing begins, and all is lost: none.
     #[test]
     fn handshakes_that_are_lost_are_an_overload() {
-        for (admitted, lost, found) in [(115, 0.56, true), (115, 0.0, false), (28, 0.1, false)] {
+        for (begun, lost, found) in [(28, 0.75, true), (28, 0.5, false), (0, 1.0, false)] {
             let mut onset = onset();
             for _ in 0..2 {
-                let seen = Seen { begun: 28, ended: 28, admitted, refused: 0, lost };
+                let seen = Seen { begun, ended: begun, refused: 0, lost };
                 onset.epoch(&seen, Time::from_ms(500), false);
             }
-            assert_eq!(onset.obeyed(), found, "{admitted} admitted, {lost} lost");
+            assert_eq!(onset.obeyed(), found, "{begun} begin, {lost} lost");
         }
     }
 
