@@ -20,9 +20,11 @@ from tidegate.cli import app
 from tidegate.errors import UsageError
 from tidegate.hosts.lab import program
 from tidegate.scenario.document import read
+from tidegate.scenario.real_gate import REAL_GATE
 from tidegate.show import experience
 from tidegate.show.advice import Setting, Users
 
+ROOT = Path(__file__).parents[2]
 SHORT = scene.Times(8.0, 3.0)
 LINK = fit([], Given(down_bps=100e6, up_bps=20e6, rtt_s=0.025))
 SMALL = ["--down", "10Mbit", "--up", "3Mbit", "--rtt", "20ms"]
@@ -120,6 +122,15 @@ def test_the_gate_file_is_one_that_a_gate_takes(tmp_path, control, ifb):
         pytest.skip("tidegated is built without its gate: bash tools/live.sh features says why")
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"{scene.GATE['law']} by {scene.GATE['admit']}" in done.stdout + done.stderr
+
+
+# The page is made of the keys of the gate, in Rust, with their defaults.
+def test_what_is_predicted_has_the_defaults_of_the_gate():
+    page = (ROOT / "docs" / "gate-keys.md").read_text()
+    said = {line.split("`")[1]: line for line in page.splitlines() if line.startswith("| `")}
+    onset, ends_of = REAL_GATE["onset"], REAL_GATE["ends_of"]
+    assert f"default {onset} for `close-probe` and `tide`" in said["onset"]
+    assert f"default `{ends_of}`" in said["ends_of"]
 
 
 # Who installs the file gets the law whose figures he was shown: its settings, when it begins,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from tidegate.scenario.real_gate import REAL_GATE
+
 HOST = {"tcp": {"profile": "linux"}}
-REAL_GATE = {"onset": "2s", "ends_of": "peer"}
-"""What a real gate does by default, and one of a scenario only if it says so."""
 GATES: dict[str, dict[str, Any]] = {
     "none": {},
     "close-probe": {

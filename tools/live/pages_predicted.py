@@ -8,8 +8,9 @@ from functools import cache
 from typing import Any
 
 import tidegate
+from tidegate.scenario.real_gate import REAL_GATE
 from tools.live import loads
-from tools.live.loads import GATES, HOST, REAL_GATE, endless
+from tools.live.loads import GATES, HOST, endless
 from tools.live.page_server import head
 from tools.live.page_users import (
     CONNECTIONS,

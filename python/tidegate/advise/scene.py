@@ -9,6 +9,7 @@ from tidegate.advise.facts import DOWN, UP
 from tidegate.advise.fit import LEAST_BUFFER, SHAPE
 from tidegate.errors import UsageError
 from tidegate.scenario import toml
+from tidegate.scenario.real_gate import REAL_GATE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -197,7 +198,7 @@ def _cake(direction: str, rate: float) -> dict[str, Any]:
 
 
 LAW = {"law": "tide", "admit": "visits"}
-GATE = {**LAW, "onset": "2s", "ends_of": "peer"}
+GATE = {**LAW, **REAL_GATE}
 """As a real gate has it by default; the gate's file says the same (`tidegate.advise.router`)."""
 
 

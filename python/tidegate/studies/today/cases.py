@@ -7,6 +7,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from tidegate.papers.case import Case
+from tidegate.scenario.real_gate import in_toml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -189,7 +190,8 @@ def taken_away() -> Iterator[Case]:
             still = tuple(each for each in moving.path if not each[0].endswith(end))
             yield _case(key, replace(moving, path=still), "greedy", transport, whole)
         else:
-            gate = ("port.bottleneck.gate", '{ law = "tide", admit = "connections", onset = "2s" }')
+            law = f'{{ law = "tide", admit = "connections", {in_toml("onset")} }}'
+            gate = ("port.bottleneck.gate", law)
             yield _case(key, moving, "greedy", transport, [gate])
 
 

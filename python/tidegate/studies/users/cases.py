@@ -7,6 +7,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from tidegate.papers.case import Case
+from tidegate.scenario.real_gate import in_toml
 from tidegate.studies.users import stay, visits
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ SPECIAL = {
     "twice, forged": Load("12 users/s, and 300 forged SYNs/s", (), ("forged",)),
 }
 LOADS = STEADY | SPECIAL
-ONSET = 'onset = "2s"'
+ONSET = in_toml("onset")
 CLIENTS = 'law = "tide", admit = "clients"'
 PROBE = f'law = "close-probe", relief = true, limiter = "token-bucket", tokens_keep = 2, {ONSET}'
 GATES = {

@@ -11,6 +11,7 @@ import numpy as np
 from tidegate.papers.case import Case
 from tidegate.papers.page import table
 from tidegate.results.measures import known
+from tidegate.scenario.real_gate import in_toml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -95,7 +96,7 @@ ROWS = {
     ),
 }
 
-AS_AT_A_GATE = 'onset = "2s", ends_of = "peer"'
+AS_AT_A_GATE = in_toml()
 
 
 def _key(row: str, admits: str) -> str:

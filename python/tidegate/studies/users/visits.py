@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tidegate.papers.page import table
+from tidegate.scenario.real_gate import in_toml
 from tidegate.studies.users.stay import AS_AT_A_GATE, EACH, FILE, ROWS, Row, case, got, rate
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ PARTS = {
     "nothing": Part(
         "neither visits nor reserve nor share", f'{NO_VISIT}, wait = "1h", least = 65535'
     ),
-    "no-onset": Part("no `onset`", gate='ends_of = "peer"'),
+    "no-onset": Part("no `onset`", gate=in_toml("ends_of")),
     "cancels": Part(
         "connections that no page needs are given up: `cancels`", traffic=(CANCELS,), rows=SIX
     ),
