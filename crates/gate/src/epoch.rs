@@ -198,7 +198,8 @@ impl Epochs {
         counts.departed += queue.idle_ended;
         // counts over one and a half epochs would mislead the law
         let judged = late < length / 2 && !missed;
-        let mut decision = None;
+        let (mut decision, none) = (None, Waiting::default());
+        let view = queue.view(rate, &none);
         if judged {
             let alarm_before = self.flood.alarm();
             let ended = counts.departed + counts.resets;
@@ -214,13 +215,10 @@ impl Epochs {
             let flood = self.flood.suspected();
             // a session of a forged address has nothing but SYNs, and does not pile up
             let begun = queue.answered.unwrap_or(admitted);
-            let lost = queue.view(rate, &Waiting::default()).lost();
-            let seen = Seen { begun, ended, refused: counts.refused(), lost };
+            let seen = Seen { begun, ended, refused: counts.refused(), lost: view.lost() };
             self.onset.epoch(&seen, length, flood);
         }
         if let Some(law) = self.law.as_mut().filter(|_| judged) {
-            let none = Waiting::default();
-            let view = queue.view(rate, &none);
             (self.deadline, decision) = law
                 .update(now, &view, &counts, &mut self.knobs)
                 .map_err(|fault| Failure::failed("law", fault))?;

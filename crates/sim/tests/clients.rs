@@ -115,10 +115,10 @@ fn an_overload_is_seen_whoever_ends_the_sessions() {
     }
 }
 
-/// Pages of eleven connections beside long downloads: what has begun is over in a second, and what
-/// has not waits in its handshake, of which the full queue loses half. `onset` once saw no overload
-/// there: as many pages were loaded as without a gate, half as many as with a law that was in force
-/// from the start.
+/// Pages of eleven connections beside long downloads: the full queue loses more than half of the
+/// packets, handshakes among them. When `onset` looked at open sessions alone it saw no overload: as
+/// many pages were loaded as without a gate, half as many as with a law that was in force from the
+/// start.
 #[test]
 fn an_overload_is_seen_where_handshakes_are_lost() {
     let downloads = "[traffic.downloads]\narrivals = { poisson = '0.1/s' }\nsize = '2MB'\n\

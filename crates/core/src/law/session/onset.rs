@@ -24,9 +24,10 @@
 //! Where answers are not counted, `a` is the number of admitted sessions. Where they are, a session
 //! from a forged address does not count, as nothing follows its SYN.
 //!
-//! Where handshakes are lost, `P` alone is small however many come: at 5 Mbit/s, pages of eleven
-//! connections beside downloads lost 56 % of their packets, and what had begun was over in 1.3 s. `H`
-//! follows from what has begun, not from the SYNs, of which some may be forged.
+//! Where handshakes are lost, `P` alone is small however many come: beside downloads, pages of eleven
+//! connections lost 56 % of their packets, and without `H` no law came into force (a test,
+//! `crates/sim/tests/clients.rs`). `H` follows from what has begun, not from the SYNs, of which some
+//! may be forged.
 //!
 //! `P` decays: a session that began long ago is a long one, or its end was not
 //! seen. While its decisions are not in force, the law still runs on the counts.
