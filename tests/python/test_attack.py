@@ -93,7 +93,7 @@ def test_parts_are_merged_into_a_scenario() -> None:
     assert one == {"a": {"b": 1, "size": {"pareto": 2}}, "change": [{"at": "1s"}]}
 
 
-@pytest.mark.parametrize("name", ["path", "access"])
+@pytest.mark.parametrize("name", ["path", "access", "users"])
 def test_every_world_that_is_drawn_is_a_scenario_within_the_bounds(name: str) -> None:
     asked = space(name)
     together = 0

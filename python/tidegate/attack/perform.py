@@ -48,11 +48,12 @@ class Request:
         parts: Sequence[str] = (),
         held: Sequence[str] = (),
         seed: int = 1,
+        of: str | None = None,
     ) -> Request:
-        """Read what was asked for; raises UsageError for unknown names."""
+        """Read what was asked for, in the worlds `of`; raises UsageError for unknown names."""
         if (control is None) == (gate is None):
             raise UsageError("Which control?", "Name one: tidegate attack cubic, or --gate tide.")
-        worlds = space("path" if gate is None else "access")
+        worlds = worlds_of(of, gate=gate is not None)
         mine = controls.find(str(control)) if gate is None else controls.stage("gate", gate)
         wanted = objective or next(iter(worlds.objectives))
         if wanted not in worlds.objectives:
@@ -77,6 +78,8 @@ class Request:
     def command(self) -> str:
         """The command that asks for this, without the number of runs."""
         words = ["tidegate", "attack", *(["--gate"] if self.gate else []), self.control.name]
+        if self.worlds.name != worlds_for(gate=self.gate)[0]:
+            words += ["--worlds", self.worlds.name]
         words += ["--for", self.objective.name]
         words += [word for each in self.parts for word in ("--part", each)]
         words += [
@@ -90,6 +93,20 @@ class Request:
     def default(self) -> tuple[str, ...]:
         """The names of what it is compared with unless others are named."""
         return () if self.gate else self.worlds.standard
+
+
+def worlds_for(*, gate: bool) -> tuple[str, ...]:
+    """Return the files of worlds for a gate, or for a sender control, the default first."""
+    return ("access", "users") if gate else ("path",)
+
+
+def worlds_of(name: str | None, *, gate: bool) -> Space:
+    """Read a file of worlds by its name; raises UsageError for another name."""
+    known = worlds_for(gate=gate)
+    if name is not None and name not in known:
+        what = "a gate" if gate else "a sender control"
+        raise UsageError(f"There are no worlds {name} for {what}.", f"Worlds: {', '.join(known)}.")
+    return space(name or known[0])
 
 
 def _held(text: str) -> tuple[str, float]:

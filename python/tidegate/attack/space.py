@@ -240,7 +240,7 @@ class Space:
 
 @cache
 def space(name: str) -> Space:
-    """Read a file of worlds: `path` for senders, `access` for gates."""
+    """Read a file of worlds: `path` for senders, `access` and `users` for gates."""
     text = (files(__package__) / "worlds" / f"{name}.toml").read_text(encoding="utf-8")
     document = tomllib.loads(text)
     base = Part(BASE, document["title"], _genes(document["gene"]), document["scenario"])

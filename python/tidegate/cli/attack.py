@@ -21,6 +21,14 @@ Name = Annotated[
     ),
 ]
 Gate = Annotated[str | None, text("LAW", "A gate in place of a sender control, such as tide.")]
+Worlds = Annotated[
+    str | None,
+    text(
+        "NAME",
+        "Worlds to search for a gate: access (default), or users, who load pages.",
+        "--worlds",
+    ),
+]
 Objective = Annotated[
     str | None,
     text("NAME", "What to make worst; default goodput, of gates served: see --list.", "--for"),
@@ -58,6 +66,7 @@ RUNS = 5000
 def attack(
     control: Name = None,
     gate: Gate = None,
+    worlds: Worlds = None,
     objective: Objective = None,
     part: Part = None,
     hold: Hold = None,
@@ -78,14 +87,13 @@ def attack(
     as a suite of certify. Runs are saved: rerun to resume.
     """
     from tidegate.attack import listing, perform, trials
-    from tidegate.attack.space import space
     from tidegate.results.store import display
 
     if listed:
-        typer.echo(listing.listed(space("path" if gate is None else "access")))
+        typer.echo(listing.listed(perform.worlds_of(worlds, gate=gate is not None)))
         return
     asked = perform.Request.of(
-        control, gate, objective, against or (), part or (), hold or (), seed
+        control, gate, objective, against or (), part or (), hold or (), seed, worlds
     )
     most = runs or (RUNS if minutes is None else None)
     until = time.monotonic() + 60 * (minutes or 0.0)
