@@ -109,7 +109,7 @@ def attack_fault(asked: dict[str, Any]) -> str:
     if asked["listed"]:
         return ""
     lists = (asked[name] or () for name in ("against", "part", "hold"))
-    Request.of(asked["control"], asked["gate"], asked["objective"], *lists)
+    Request.of(asked["control"], asked["gate"], asked["objective"], *lists, of=asked["worlds"])
     return ""
 
 

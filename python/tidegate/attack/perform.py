@@ -131,6 +131,12 @@ class Outcome:
     """Runs of the shrinking."""
 
 
+def trials_of(request: Request, folder: CaseFolder) -> Trials:
+    """Return the trials of what was asked for, whose runs are kept in a folder."""
+    compared = others(request.worlds, request.against, gate=request.gate)
+    return Trials(request.worlds, request.objective, request.control, compared, folder)
+
+
 def perform(
     request: Request,
     folder: CaseFolder,
@@ -139,13 +145,7 @@ def perform(
     tell: Callable[[str], None],
 ) -> Outcome:
     """Search as long as there may be `more` after so many runs; shrink and save the finds."""
-    trials = Trials(
-        request.worlds,
-        request.objective,
-        request.control,
-        others(request.worlds, request.against, gate=request.gate),
-        folder,
-    )
+    trials = trials_of(request, folder)
     rounds = []
     for each in search(
         request.worlds,

@@ -5,13 +5,16 @@ from __future__ import annotations
 import shlex
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tidegate.cli.console import Workers, flag, place, say, text
 from tidegate.cli.keeping import performing
 from tidegate.cli.options import Dask, Mix
+
+if TYPE_CHECKING:
+    from tidegate.attack.perform import Request
 
 Name = Annotated[
     str | None,
@@ -53,6 +56,10 @@ Against = Annotated[
 Runs = Annotated[
     int | None, typer.Option(min=1, help="End the search after so many runs; default 5000.")
 ]
+Draw = Annotated[
+    int | None,
+    typer.Option(min=1, help="In place of a search, draw so many worlds, and count the worse."),
+]
 Minutes = Annotated[
     float | None, typer.Option(min=0.0, help="End the search after so many minutes.")
 ]
@@ -71,6 +78,7 @@ def attack(
     part: Part = None,
     hold: Hold = None,
     against: Against = None,
+    draw: Draw = None,
     runs: Runs = None,
     minutes: Minutes = None,
     seed: Seed = 1,
@@ -87,6 +95,7 @@ def attack(
     as a suite of certify. Runs are saved: rerun to resume.
     """
     from tidegate.attack import listing, perform, trials
+    from tidegate.errors import UsageError
     from tidegate.results.store import display
 
     if listed:
@@ -95,6 +104,11 @@ def attack(
     asked = perform.Request.of(
         control, gate, objective, against or (), part or (), hold or (), seed, worlds
     )
+    if draw is not None:
+        if runs is not None or minutes is not None:
+            raise UsageError("--draw takes no --runs or --minutes.", "It says how many worlds.")
+        _draw(asked, draw, out, mix=mix, workers=workers, dask=dask)
+        return
     most = runs or (RUNS if minutes is None else None)
     until = time.monotonic() + 60 * (minutes or 0.0)
 
@@ -110,3 +124,17 @@ def attack(
     if done.finds:
         words = f"{'--gate ' if asked.gate else ''}{shlex.quote(asked.control.name)}"
         say(f"Judge them: tidegate certify {words} --suite {suite}")
+
+
+def _draw(
+    asked: Request, wanted: int, out: Path, *, mix: bool, workers: int | None, dask: str | None
+) -> None:
+    """Count in how many worlds that are drawn a control is worse."""
+    from tidegate.attack import draw, trials
+    from tidegate.results.store import display
+
+    with performing(out, trials.worlds(asked.control), mix=mix, workers=workers, dask=dask) as kept:
+        found = draw.draw(asked, kept, wanted)
+        table = display(kept.target / f"{asked.name}-drawn.csv")
+    typer.echo(draw.told(asked, found))
+    say(f"All of them: {table}")
