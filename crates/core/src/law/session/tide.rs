@@ -31,7 +31,7 @@
 //!
 //! At the end of an epoch:
 //! 1. measure `A`, `d`, `u`, `l`, `s`, and smooth them with weight `g`, or a smaller one with which
-//!    the memory spans `FEW` sessions. An opening packet or an end that the queue dropped, before
+//!    the memory spans `FEW` sessions, by visits `FEW OF_A_VISIT` connections. An opening packet or an end that the queue dropped, before
 //!    or after it accepted it, does not count;
 //! 2. if open: stay open until sessions fill the link and it is saturated, or loses more than it
 //!    idles;
@@ -42,8 +42,9 @@
 //! 5. adapt the window of eligible flows.
 //!
 //! **Few sessions.** Where less than a session is admitted in an epoch, an epoch tells nothing of
-//! what fits. And the least allowance must not be more than fits: a link carries at least `C / K`
-//! sessions of `K` packets.
+//! what fits. By visits the same holds of `OF_A_VISIT` connections, which come and end together. And
+//! the least allowance must not be more than fits: a link carries at least `C / K` sessions of `K`
+//! packets.
 //!
 //! Limits: sessions longer than `K` packets count as long flows, so a link full of them is not
 //! closed. Once closed, the gate stays closed; where the load is small its allowance exceeds the
@@ -61,6 +62,9 @@ use super::{Carry, Counts, Knobs, Limiter, young};
 /// Sessions that the smoothed measures span at least, once the gate has closed (ours; chosen by
 /// looking at results, docs/tide.md).
 const FEW: f64 = 4.0;
+
+/// Connections of a visit: a browser opens up to six to a server, and ends them together.
+const OF_A_VISIT: f64 = 6.0;
 
 /// Least weight of the newest epoch in the smoothed measures: they forget within half a minute.
 const LEAST_WEIGHT: f64 = 0.02;
@@ -201,7 +205,11 @@ impl Tide {
     fn filter(&mut self, now: &Epoch) -> Smoothed {
         let mut filters = self.filters.unwrap_or_else(|| Smoothed::of(now));
         let Config { g, epoch, .. } = self.config;
-        let spans = self.alpha.map_or(g, |alpha| alpha * epoch.secs() / FEW);
+        let few = match self.config.admit {
+            Who::Visits => FEW * OF_A_VISIT,
+            Who::Clients | Who::Connections => FEW,
+        };
+        let spans = self.alpha.map_or(g, |alpha| alpha * epoch.secs() / few);
         filters.take(now, g.min(spans.max(LEAST_WEIGHT)));
         self.filters = Some(filters);
         filters
