@@ -93,7 +93,9 @@ def certify_fault(asked: dict[str, Any]) -> str:
     mine = tried(*(asked[kind] or [] for kind in ("control", "gate", "queue")))
     suite = conditions.suite(asked["suite"] or controls.suite_of(mine))
     chosen = certificate.chosen(suite, asked["only"] or ())
-    plan = certificate.plan(suite, chosen, [*compared(asked["against"], suite.standard), *mine])
+    plan = certificate.plan(
+        suite, chosen, [*compared(asked["against"], suite.standard, mine), *mine]
+    )
     for case in plan.cases.values():
         plan.document(case).load()
     both = [(each, one) for each in mine for one in chosen]

@@ -586,6 +586,28 @@ def test_a_gate_is_compared_with_the_best_static_one_which_its_finds_have(tmp_pa
     assert np.mean(measured["references"]["static"]) == pytest.approx(static[best])
 
 
+@pytest.mark.slow
+def test_a_gate_may_be_compared_with_another_gate_which_certify_understands(tmp_path: Path) -> None:
+    # 1 Mbit/s and twice as many pages of 100 kB as fit: no gate loads fewer
+    world = World.of([(BASE, (1.0, 20.0, 100.0, 2.0, 100.0, 10.0, 6.0, 30.0))])
+    request = Request.of(None, "none", against=["tide:admit=clients"], of="users")
+    with CaseFolder(tmp_path / "out/attack", worlds(request.control)) as folder:
+        compared = others(request.worlds, request.against, gate=True)
+        trials = Trials(request.worlds, request.objective, request.control, compared, folder)
+        [score] = trials.scores([world], SEEDS)
+        values = trials.values(world, SEEDS)
+        save(request, trials, [Find("loaded-1", Found(world, score, 1), world, score, values)])
+    suite = "out/attack/none-loaded.toml"
+    done = tidegate(tmp_path, "certify", "--gate", "none", "--suite", suite, "--json")
+    assert done.returncode == 3, done.stderr
+    [judged] = json.loads(done.stdout)["conditions"]
+    [measured] = judged["measures"]
+    assert measured["references"]["tide:admit=clients"] == values["tide:admit=clients"]
+    scenario = (tmp_path / "out/attack/none-loaded/loaded-1.toml").read_text(encoding="utf-8")
+    variants = tomllib.loads(scenario)["variant"]
+    assert set(variants) == {"none", "tide-admit-clients"}
+
+
 def test_a_suite_of_another_file_is_read_and_a_missing_one_refused(tmp_path: Path) -> None:
     done = tidegate(tmp_path, "certify", "cubic", "--suite", "nosuch.toml")
     assert done.returncode in (1, 2)

@@ -124,9 +124,12 @@ def _variants(trials: Trials, tables: Table) -> list[str]:
     """Return the control, and what it is compared with, as variants of a scenario."""
     found = {}
     if trials.space.references:
-        found = {"none": [(GATE, '{ law = "none" }')], "static": []}
-    senders = [each.control for each in trials.others if each.control.transport is not None]
-    for control in (*senders, trials.control):
+        found = {"none": [(GATE, '{ law = "none" }')]}
+    if any(each.more for each in trials.others):
+        found["static"] = []
+    named = [each.control for each in trials.others]
+    beside = [each for each in named if each.transport is not None or each.stages]
+    for control in (*beside, trials.control):
         found[control.key] = trials.settings(control, tables) or []
     lines = []
     for name, settings in found.items():

@@ -176,9 +176,7 @@ def save(request: Request, trials: Trials, kept: Sequence[Find]) -> None:
     if not kept:
         folder.remove(folder.target / f"{name}.toml")
         return
-    standard = request.worlds.standard
-    if not request.gate:
-        standard = tuple(each.name for each in request.against)
+    standard = tuple(each.name for each in request.against) or request.worlds.standard
     title = f"Worst worlds for {request.control.name}: {request.objective.name}"
     for find in kept:
         text = finds.scenario(trials, find, request.command)

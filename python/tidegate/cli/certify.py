@@ -93,7 +93,7 @@ def certify(
     if as_json and len(mine) > 1:
         raise UsageError("--json prints one certificate.", "Name one control.")
     chosen = certificate.chosen(asked, tuple(only or ()))
-    standard = compared(against, asked.standard)
+    standard = compared(against, asked.standard, mine)
     every = {each.name: each for each in (*standard, *mine)}
     plan = certificate.plan(asked, chosen, list(every.values()))
     wanted = seeds or (certificate.QUICK_SEEDS if quick else certificate.SEEDS)
@@ -128,12 +128,20 @@ def tried(names: list[str], gates: list[str], queues: list[str]) -> list[Control
     return [controls.find(name) for name in names] + found
 
 
-def compared(against: str | None, default: tuple[str, ...]) -> list[Control]:
-    """Return what is compared with."""
+def compared(against: str | None, default: tuple[str, ...], mine: list[Control]) -> list[Control]:
+    """Return what is compared with; beside a gate or a queue law it may be one too."""
     from tidegate.certify import controls
+    from tidegate.scenario.overrides import split
 
-    names = default if against is None else tuple(each.strip() for each in against.split(","))
-    found = [controls.find(name) for name in names if name]
+    names = default if against is None else tuple(each.strip() for each in split(against))
+    kinds = [each.stages[0][0] for each in mine if each.transport is None and each.stages]
+
+    def other(name: str) -> Control:
+        if kinds and name not in controls.CONTROLS:
+            return controls.stage(kinds[0], name)
+        return controls.find(name)
+
+    found = [other(name) for name in names if name]
     if not found:
         raise UsageError("There is nothing to compare with.", "--against cubic,reno, for instance.")
     return found
