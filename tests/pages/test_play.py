@@ -210,10 +210,14 @@ def test_a_run_that_is_stopped_and_started_ten_times_takes_no_more_memory(page):
         page.wait("tidegate.lab.summaries")
         now, memory = page.value("[tidegate.lab.runs[0].now, tidegate.lab.runs[0].memory]")
         taken.append((now, memory))
-    # 20 flows a second, of 650 bytes and a row of the tables each: ten runs kept would take 26 MB
-    furthest = max(now for now, _ in taken)
-    more = (furthest - taken[0][0]) * 20 * 2000
-    assert max(memory for _, memory in taken) <= taken[0][1] + more + 8_000_000, taken
+    # Tables are made when a run is stopped, of one that got far on a busy machine 10 MB; that
+    # memory is told of with the next run. So the first two say what one run takes.
+    first, rest = taken[:2], taken[2:]
+    # 20 flows a second, of 650 bytes and a row of the tables each: eight runs kept would take 21 MB
+    further = max(now for now, _ in rest) - max(now for now, _ in first)
+    more = max(further, 0) * 20 * 2000
+    most = max(memory for _, memory in first)
+    assert max(memory for _, memory in rest) <= most + more + 8_000_000, taken
 
 
 @in_browser
