@@ -34,6 +34,7 @@ from tidegate.papers.folder import CaseFolder
 from tidegate.results.measures import in_time, longest_silence
 from tidegate.scenario import toml
 from tidegate.scenario.document import read
+from tidegate.scenario.real_gate import REAL_GATE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -119,6 +120,14 @@ def test_every_world_that_is_drawn_is_a_scenario_within_the_bounds(name: str) ->
                 there = {"all", *scenario.classes, *(port for port, _ in scenario.ports)}
                 assert objective.of in there
     assert together <= 0.02 * 40 * len(asked.objectives)
+
+
+def test_the_gates_that_users_are_compared_with_have_the_settings_of_a_real_one() -> None:
+    more = [each for _, each in space("users").references if each]
+    gates = [each["port"]["bottleneck"]["gate"] for each in more]
+    assert [each["admit"] for each in gates] == ["clients", "connections"]
+    for gate in gates:
+        assert {key: gate[key] for key in REAL_GATE} == REAL_GATE
 
 
 def test_every_part_is_drawn_and_only_those_asked_for() -> None:

@@ -31,8 +31,8 @@
 //!
 //! At the end of an epoch:
 //! 1. measure `A`, `d`, `u`, `l`, `s`, and smooth them with weight `g`, or a smaller one with which
-//!    the memory spans `FEW` sessions, by visits `FEW OF_A_VISIT` connections. An opening packet or an end that the queue dropped, before
-//!    or after it accepted it, does not count;
+//!    the memory spans `FEW` sessions, by visits `FEW OF_A_VISIT` connections. An opening packet or
+//!    an end that the queue dropped, before or after it accepted it, does not count;
 //! 2. if open: stay open until sessions fill the link and it is saturated, or loses more than it
 //!    idles;
 //! 3. if closed and saturated: allow the mean of admissions and, weighted with `sigma`,
