@@ -16,7 +16,7 @@ from tidegate.show.recommendation import in_words
 CASES = tomllib.loads(Path(__file__).with_name("recommendations.toml").read_text())["case"]
 PORT = "bottleneck"
 OFFERED = 1000
-NOT_SETTINGS = ("about", "right", "worse", "unknown", "why")
+NOT_SETTINGS = ("about", "right", "worse", "unknown", "unnamed", "guests", "why")
 SCALES = {
     "loaded": ("pages_loaded_share", 0.01),
     "time": ("page_load_mean_s", 1),
@@ -30,6 +30,7 @@ SCALES = {
     "fair": ("flow_rate_jain", 1),
     "completed": ("completed_share", 0.01),
     "fct": ("fct_mean_s", 1),
+    "refused": ("never_admitted_share", 0.01),
 }
 """The words of the cases: metric, and what makes its unit of theirs."""
 
@@ -85,6 +86,7 @@ def test_the_right_setting_is_recommended(case):
         assert text.startswith(f"Recommended: {' or '.join(case['right'])}, better for ")
     else:
         assert text.startswith("No recommendation: ")
+    assert not [name for name in case.get("unnamed", []) if f"{name} for " in text]
 
 
 def judged(case: dict):
@@ -92,5 +94,5 @@ def judged(case: dict):
     settings = [Setting(name, runs(users)) for name, users in measured.items()]
     classes = [name for name in next(iter(measured.values())) if name != "queue"]
     every = [run for setting in settings for run in setting.runs.values()]
-    found = advise(settings, users_of(classes, PORT, every), paired=True)
+    found = advise(settings, users_of(classes, PORT, every, case.get("guests", ())), paired=True)
     return found, in_words(found, settings, "by hand", paired=True)

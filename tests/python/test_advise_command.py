@@ -277,20 +277,21 @@ def test_a_limit_that_distance_breaks_judges_no_control():
 
 
 # an empty link: nobody waits with or without a control, whatever the seed
-def test_where_five_seeds_show_no_control_that_helps_five_more_are_run(short):
+def test_where_few_seeds_show_no_control_that_helps_more_are_run(short):
     empty = ["--down", "1Gbit", "--up", "1Gbit", "--rtt", "20ms"]
     done = typed(*empty, "--people", "cafe:1", "--json")
     assert done.exit_code == 0, done.output
-    assert "With 5 seeds no control helps: 10 tell more." in done.stderr
-    assert "10 seeds, the same people" in json.loads(done.stdout)["in_words"]
+    assert "With 5 seeds no control helps: 10 tell whether that holds." in done.stderr
+    assert "With 10 seeds no control helps: 20 tell whether that holds." in done.stderr
+    assert "20 seeds, the same people" in json.loads(done.stdout)["in_words"]
     told = json.loads((short / "out/cafe-1-advise/manifest.json").read_text())
-    assert told["seeds"] == list(range(1, 11))
+    assert told["seeds"] == list(range(1, 21))
 
 
 def test_who_says_how_many_seeds_gets_so_many(short):
     done = typed(*SMALL, "--people", "cafe:1", "--seeds", "2", "--json")
     assert "2 seeds, the same people" in json.loads(done.stdout)["in_words"]
-    assert "tell more" not in done.stderr
+    assert "tell whether" not in done.stderr
 
 
 def test_a_screen_has_the_link_what_people_feel_and_what_to_type(short):

@@ -62,7 +62,8 @@ def test_what_guests_feel_is_a_block_for_each_class():
         "own.pages": 3,
         "own.pages_loaded_share": 0.5,
     }
-    blocks = felt(["pages", "calls-up", "photos", "own"], ["pages", "calls-up", "photos"], [column])
+    guests = ["pages", "calls-up", "photos"]
+    blocks = felt([*guests, "own"], guests, [column], guests)
     assert [(block.title, [row.title for row in block.rows]) for block in blocks] == [
         ("Pages (readers)", ["loaded [%]", "mean load time [s]"]),
         ("Calls, what the others hear", ["mean opinion score", "packets lost [%]"]),
@@ -182,6 +183,24 @@ def test_the_page_has_the_shares_of_the_places():
         told = [float(cell.strip().removesuffix(" %")) / 100 for cell in line.split("|")]
         assert told == pytest.approx([shares[kind] for kind in kinds]), place
     assert set(habits["place"]) == set(PLACES)
+
+
+# nobody waits for updates of guests, and how many end says how long the run was; who waits for a
+# class of that name in a scenario of one's own is not known
+def test_of_updates_of_guests_a_screen_has_what_is_delivered():
+    column = {
+        "updates.arrived": 4.0,
+        "updates.completed_share": 0.25,
+        "updates.throughput_bps": 2e6,
+        "updates.never_admitted_share": 0.0,
+    }
+
+    def rows(guests: list[str]) -> list[str]:
+        [block] = felt(["pages", "updates"], ["updates"], [column], guests)
+        return [row.metric for row in block.rows]
+
+    assert rows(["updates"]) == ["updates.never_admitted_share", "updates.throughput_bps"]
+    assert rows([]) == ["updates.completed_share"]
 
 
 SEVERAL = """

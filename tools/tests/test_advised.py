@@ -3,6 +3,10 @@
 import pytest
 from tools.validate import advised
 
+from tidegate.advise.verdict import judged
+from tidegate.show.advice import Setting, Users
+from tidegate.show.experience import PAGES
+
 CASES = {case.name: case for case in advised.CASES}
 
 
@@ -35,3 +39,22 @@ def test_a_row_that_is_off_is_no_good() -> None:
     assert not advised.held(case, advised.true_link(wrong), 1).good
     longer = advised.drop(16, 1, 30, 800, 800)
     assert not advised.held(case, advised.true_link(longer), 1).good
+
+
+# the first twenty seeds alone have the gain
+def test_other_seeds_advise_by_their_own_runs() -> None:
+    def pages(first: float, then: float) -> dict[int, dict[str, float]]:
+        return {
+            seed: {
+                "pages": 100.0,
+                "pages_loaded": 99.0,
+                "pages_loaded_share": 0.99,
+                "page_load_mean_s": (first if seed <= 20 else then) + 0.001 * (seed % 3),
+            }
+            for seed in range(1, 41)
+        }
+
+    settings = [Setting("now", pages(2.0, 2.0)), Setting("cake", pages(1.0, 2.0))]
+    whole = judged(settings, [Users("pages", "", PAGES)])
+    assert advised.with_other_seeds(whole, 0).first == "cake"
+    assert advised.with_other_seeds(whole, 20).first == "now"

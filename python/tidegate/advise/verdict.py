@@ -21,17 +21,24 @@ if TYPE_CHECKING:
 
 DELAY = "delay_p95_s"
 """The delay of a call, one way."""
-SEEDS, MORE_SEEDS = 5, 10
-"""How many seeds are run, and how many where five show no control that helps (chosen)."""
+SEEDS = (5, 10, 20)
+"""How many seeds are run, one number after the other, until advice is settled (chosen)."""
 
 
 def attempts(asked: int | None) -> tuple[int, ...]:
-    """Return with how many seeds to try, one after the other, until a control is recommended.
+    """Return with how many seeds to try, one number after the other."""
+    return SEEDS if asked is None else (asked,)
 
-    With few seeds a difference that is there may not be significant: that none was found is less
-    certain than one that was.
+
+def settled(before: Verdict | None, now: Verdict) -> bool:
+    """Tell whether fewer seeds recommended a control that more recommend as well.
+
+    With few seeds a difference that is there may not be significant. Then a control that helps is
+    not found, or one that harms somebody is recommended.
     """
-    return (SEEDS, MORE_SEEDS) if asked is None else (asked,)
+    if before is None or not (before.helps and now.helps):
+        return False
+    return not set(before.taken).isdisjoint(now.taken)
 
 
 @dataclass(frozen=True)
@@ -124,7 +131,7 @@ def verdict(done: GridResult, rtt_s: float) -> Verdict:
         by_name.setdefault(name, {})[row["seed"]] = metrics(row)
     settings = [Setting(name, runs) for name, runs in by_name.items()]
     runs = [run for setting in settings for run in setting.runs.values()]
-    users = users_of(done.subject.classes, None, runs)
+    users = users_of(done.subject.classes, None, runs, done.rows[0].get("people", ()))
     return judged(settings, within_reach(users, rtt_s))
 
 

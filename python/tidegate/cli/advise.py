@@ -72,8 +72,8 @@ def advise(
         int | None,
         typer.Option(
             min=2,
-            help="Number of seeds: 1, 2, ...; default 5, and 5 more where those show no control"
-            " that helps.",
+            help="Number of seeds: 1, 2, ...; default 5 and 10, and 20 where these do not recommend"
+            " the same.",
         ),
     ] = None,
     workers: Workers = None,
@@ -189,7 +189,7 @@ def _judged(
     """Run all controls, and save the scenario, the runs and their page."""
     from tidegate.advise.scene import text as scenario_text
     from tidegate.advise.scene import times
-    from tidegate.advise.verdict import attempts, verdict
+    from tidegate.advise.verdict import attempts, settled, verdict
     from tidegate.cli.grids import fill
     from tidegate.grid.plan import Controls, comparison
     from tidegate.scenario.document import read
@@ -198,8 +198,10 @@ def _judged(
     written = scenario_text(link, who, length, made_by=MADE)
     answer = Answer(folder=out)
     for seeds in attempts(asked):
-        if answer.verdict is not None:
-            say(f"With {answer.seeds} seeds no control helps: {seeds} tell more.")
+        before = answer.verdict
+        if before is not None:
+            found = f"{before.first} helps" if before.helps else "no control helps"
+            say(f"With {answer.seeds} seeds {found}: {seeds} tell whether that holds.")
         planned = comparison(read(written), Controls(), seeds=seeds, colour=colour())
         say(
             f"Simulating {len(planned.subject.jobs)} runs of {length.duration_s:g} s: {seeds} seeds"
@@ -209,7 +211,7 @@ def _judged(
             folder.write(SCENARIO, written.encode())
             done = fill(folder, workers, None)
             answer = Answer(verdict(done, link.trip_s), folder.target, seeds)
-        if answer.judged.helps:
+        if settled(before, answer.judged):
             break
     return answer
 

@@ -7,7 +7,9 @@ One rule, for comparisons and sweeps:
    where enough were served, and not against the share of users served: of fewer users it may be
    shorter because they are other users. So loss and delay do not count against how a call sounds.
    Where a call is of no use under either setting, nothing of it counts.
-2. A setting *beats* another if somebody is better off with it and nobody is harmed.
+2. A setting *beats* another if it is better for somebody and worse for nobody, or if its gains are
+   large enough to harm who goes without them, and its losses are not. Where a small gain stands
+   against a small loss, neither beats the other.
 3. What no other setting beats is recommended, if it beats one itself and nothing that is left
    differs.
 4. Where several are left, each better for somebody else, those are recommended that keep all
@@ -20,7 +22,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from tidegate.results.statistics import interval, side, unpaired
-from tidegate.show.experience import KINDS, LONG, OTHERS, SESSIONS
+from tidegate.show.experience import BACKGROUND, KINDS, LONG, OTHERS, SESSIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -38,6 +40,8 @@ SAID = {
     "meetings-up": "other end of meetings",
 }
 """Classes of guests whose names do not say who they are: what guests send is heard elsewhere."""
+UNATTENDED = ("updates",)
+"""Classes of guests that nobody waits for."""
 
 
 @dataclass(frozen=True)
@@ -108,10 +112,19 @@ class Advice:
     """Classes of which too few users were served under any setting."""
 
 
-def users_of(classes: Sequence[str], port: str | None, runs: Sequence[Run]) -> list[Users]:
-    """Return the classes of users, each with its kind, by what was measured of it."""
+def users_of(
+    classes: Sequence[str], port: str | None, runs: Sequence[Run], guests: Sequence[str] = ()
+) -> list[Users]:
+    """Return the classes of users, each with its kind, by what was measured of it.
+
+    `guests`: which of them a scenario's guests are.
+    """
+    unattended = set(UNATTENDED).intersection(guests)
     named = {name: f"{name}." for name in classes} if len(classes) > 1 else {classes[0]: ""}
-    found = [Users(name, prefix, _kind(prefix, runs)) for name, prefix in named.items()]
+    found = [
+        Users(name, prefix, BACKGROUND if name in unattended else _kind(prefix, runs))
+        for name, prefix in named.items()
+    ]
     alone = all(each.kind is LONG for each in found)
     if port and alone and any(run.get(f"{port}.{OTHERS.sign}") is not None for run in runs):
         found.append(Users("others at its queue", f"{port}.", OTHERS))
@@ -178,7 +191,11 @@ def _prices(
 
 
 def _beats(felt: Sequence[Felt]) -> bool:
-    return _gains(felt) and not any(each.harms and not each.better for each in felt)
+    gains = [each for each in felt if each.better]
+    losses = [each for each in felt if not each.better]
+    if not losses:
+        return bool(gains)
+    return any(each.harms for each in gains) and not any(each.harms for each in losses)
 
 
 def _gains(felt: Sequence[Felt]) -> bool:
@@ -253,6 +270,8 @@ def compared(one: Setting, other: Setting, users: Users, *, paired: bool) -> Ite
         against = sum_of_all is not None and sum_of_all.better != found.better
         if against and (measure.served or measure.within):
             continue
+        if against and measure.yields:
+            found = found._replace(harms=False)
         sum_of_all = found if measure.sums_up else sum_of_all
         yield found
 

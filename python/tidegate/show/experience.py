@@ -11,7 +11,10 @@ harms, was chosen.
   rating of ITU-T G.107; beside them its mean opinion score by G.107. Below a rating of 50, a score
   of 2.58, a call is of no use (table B.1 of G.107 ends there): how bad it is does not count.
 - A video: a start-up delay of 2 s, after which viewers begin to leave (Krishnan and Sitaraman,
-  2012), and 1 % of the time in stalls (Dobrian and others, 2011).
+  2012), and 1 % of the time in stalls (Dobrian and others, 2011). Of all measures stalls drive
+  viewers away most (the same), so a lower rate with fewer stalls harms nobody.
+- Updates of guests load in the background: nobody waits for them. How many end within a run says
+  how long it was; what counts is what they are delivered, and whether they are admitted.
 """
 
 from __future__ import annotations
@@ -42,6 +45,8 @@ class Measure:
     """Whether it is the share of users who get what they came for."""
     served: bool = False
     """Whether it is a mean of those alone who were served."""
+    yields: bool = False
+    """Whether it harms nobody where what sums up points against it."""
     within: bool = False
     """Whether values that all keep the limits are as good as each other."""
     instant: float = 0.0
@@ -86,8 +91,15 @@ VIDEO = Kind(
     (
         _share("never_started_share", "videos that never began", -1.0),
         _wait("startup_mean_s", "mean start-up delay", (2.0,), INSTANT),
-        Measure("stalled_share", "time in stalls", -1.0, "%", 100.0, 0.002, 0.01, limits=(0.01,)),
-        Measure("video_rate_mean_bps", "rate of the video", 1.0, "Mbit/s", 1e-6, 0.05, 0.2, True),
+        Measure(
+            *("stalled_share", "time in stalls", -1.0, "%", 100.0, 0.002, 0.01),
+            limits=(0.01,),
+            sums_up=True,
+        ),
+        Measure(
+            *("video_rate_mean_bps", "rate of the video", 1.0, "Mbit/s", 1e-6, 0.05, 0.2, True),
+            yields=True,
+        ),
     ),
 )
 CALL_DELAY_S = 0.15
@@ -127,6 +139,14 @@ SESSIONS = Kind(
     ),
     ("completed", "completed_share"),
 )
+BACKGROUND = Kind(
+    "arrived",
+    (
+        _share("never_admitted_share", "never admitted", -1.0),
+        Measure("throughput_bps", "delivered", 1.0, "Mbit/s", 1e-6, 0.05, 0.5, True),
+    ),
+)
+"""What nobody waits for: it is harmed by half of what it had (chosen)."""
 OTHERS = Kind(
     "queue_delay_mean_s",
     (Measure("queue_delay_mean_s", "mean queue delay", -1.0, "ms", 1e3, 0.002, 0.05),),

@@ -60,14 +60,18 @@ def _centres(columns: Sequence[Mapping[str, Any]]) -> list[dict[str, float | Non
 
 
 def felt(
-    classes: Sequence[str], people: Sequence[str], columns: Sequence[Mapping[str, Any]]
+    classes: Sequence[str],
+    people: Sequence[str],
+    columns: Sequence[Mapping[str, Any]],
+    guests: Sequence[str],
 ) -> list[Block]:
     """Return what people feel, a block for each class of theirs.
 
-    `columns` have the metrics of each setting. The measures are those that recommendations go by.
+    `columns` have the metrics of each setting, `guests` are the classes of `[guests]`. The
+    measures are those that recommendations go by.
     """
     flat, found = _centres(columns), []
-    for users in users_of(classes, None, flat):
+    for users in users_of(classes, None, flat, guests):
         rows = [_row(measure, users.prefix) for measure in users.kind.measures]
         if users.kind is PAGES:
             rows.append(Row("responsiveness under load [RPM]", f"{users.prefix}rpm"))
@@ -89,12 +93,15 @@ MAIN = (
 
 
 def main(
-    classes: Sequence[str], people: Sequence[str], columns: Sequence[Mapping[str, Any]]
+    classes: Sequence[str],
+    people: Sequence[str],
+    columns: Sequence[Mapping[str, Any]],
+    guests: Sequence[str],
 ) -> list[Row]:
     """Return the main measures that people feel, each with a title that stands alone."""
     return [
         replace(row, title=f"{_said(row, people)}: {row.title}")
-        for block in felt(classes, people, columns)
+        for block in felt(classes, people, columns, guests)
         for row in block.rows
         if row.metric.rpartition(".")[2] in MAIN
     ]

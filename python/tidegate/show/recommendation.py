@@ -74,7 +74,8 @@ def _advice(done: GridResult, group: Sequence[Row]) -> tuple[Advice, list[Settin
         Setting(name, {run["seed"]: metrics(run) for run in each}) for name, each in runs.items()
     ]
     measured = [run for setting in settings for run in setting.runs.values()]
-    users = users_of(done.subject.classes, done.subject.port, measured)
+    guests = done.rows[0].get("people", ())
+    users = users_of(done.subject.classes, done.subject.port, measured, guests)
     return advise(settings, users, paired=paired), settings, paired
 
 

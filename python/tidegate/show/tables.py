@@ -233,8 +233,12 @@ def _users(done: GridResult) -> Sequence[str]:
     """Return the classes whose users a first screen is about; none: it shows all measures."""
     if done.metrics:
         return ()
-    guests = next((row["people"] for row in done.rows if row.get("people")), ())
-    return people.first(guests, done.subject.classes, done.averages)
+    return people.first(_guests(done), done.subject.classes, done.averages)
+
+
+def _guests(done: GridResult) -> Sequence[str]:
+    """Return the classes of `[guests]`."""
+    return next((row["people"] for row in done.rows if row.get("people")), ())
 
 
 def _settings(done: GridResult, name: str, *, every: bool = True) -> Sheets:
@@ -243,7 +247,7 @@ def _settings(done: GridResult, name: str, *, every: bool = True) -> Sheets:
     if (users := _users(done)) and not every:
         ways: Mapping[str, str] = next((row["ways"] for row in done.rows if row.get("ways")), {})
         ports = [port for port in done.subject.ports if not port.startswith("access.")]
-        blocks = people.felt(done.subject.classes, users, done.averages)
+        blocks = people.felt(done.subject.classes, users, done.averages, _guests(done))
         blocks += people.links(ways, ports)
         return _side_by_side(_title(name, done), labels, done.averages, blocks)
     if done.metrics:
@@ -304,7 +308,7 @@ def _lines(done: GridResult) -> list[Row]:
     if done.metrics:
         return measures(subject, averages, done.metrics)
     if named := _users(done):
-        return people.main(subject.classes, named, averages)
+        return people.main(subject.classes, named, averages, _guests(done))
     users = of_users(subject.classes, averages)
     rows = telling(subject.port, averages)
     return [*(row for row in rows if not users or known(averages, row.metric)), *users]
@@ -370,7 +374,7 @@ def _of_people(
     """Return what the users of one run felt, and how full the link was."""
     found = metrics(summary)
     names = [each["name"] for each in summary["classes"]]
-    blocks = people.felt(names, users, [found])
+    blocks = people.felt(names, users, [found], summary.get("people", ()))
     blocks += people.links(summary.get("ways", {}), ports)
     sheet = _side_by_side(title, ["this run"], [found], blocks)
     return Shown(sheet, Text(ALL), *_warnings(warnings_of(summary)))
