@@ -61,6 +61,8 @@ class Commands:
     lines: tuple[str, ...] = ()
     undo: tuple[str, ...] = ()
     gate: str = ""
+    missing: str = ""
+    """The option that is missing for one of two directions."""
 
     def document(self) -> dict[str, object]:
         """Return it for machines."""
@@ -98,7 +100,10 @@ def commands(link: Link, control: str, router: Router) -> Commands:
     gate = ""
     if down is not None and control in (TIDE, BOTH):
         gate = _gate(router, down, shapes=control == TIDE or router.ifb)
-    return Commands(control, tuple(lines), tuple(undo), gate)
+    missing = ""
+    if control != TIDE and (up is None) != (down is None):
+        missing = "--up" if up is None else "--down"
+    return Commands(control, tuple(lines), tuple(undo), gate, missing)
 
 
 def _cake(interface: str, rate: float, words: tuple[str, ...]) -> list[str]:

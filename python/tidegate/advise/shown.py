@@ -114,6 +114,9 @@ def of_commands(found: Commands) -> Text:
     said = Text()
     title = SAYS[found.control]
     said.append(f"On the router: {title}\n", style="bold")
+    if found.missing:
+        way = "downloads" if found.missing == "--up" else "uploads"
+        said.append(f"Here are {way} alone: give {found.missing} for the other direction.\n")
     for line in found.lines:
         said.append(f"  {line}\n")
     if found.undo:

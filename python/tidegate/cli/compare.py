@@ -24,6 +24,8 @@ from tidegate.cli.options import (
     default_folder,
     document,
     named,
+    refuse_given,
+    refuse_lost_in,
     together,
 )
 
@@ -69,6 +71,7 @@ def folders(first: Path, second: Path | None, as_json: bool) -> None:
 
 
 def compare(
+    ctx: typer.Context,
     file: FileOrFolder,
     other: Other = None,
     gate: Gate = None,
@@ -99,6 +102,7 @@ def compare(
     it shows how they differ and runs nothing.
     """
     if other is not None or file.is_dir():
+        refuse_given(ctx, "folders of results", ("file", "other", "as_json"))
         folders(file, other, as_json)
         return
     from tidegate.grid import axes
@@ -123,6 +127,7 @@ def compare(
         laws=own,
         colour=colour(),
     )
+    refuse_lost_in(asked, planned)
     names = chosen(metrics, planned.subject)
     about = {"dry_run": dry_run, "as_json": as_json, "plots": not no_plots}
     if expected(planned, workers, own, **about):
@@ -153,4 +158,5 @@ def _hinted(done: GridResult, file: Path, asked: Document) -> None:
         say(f"tidegate: {full}")
     for warning in hints.alike(done):
         say(f"tidegate: {warning}")
-    say(hints.after(done, str(file), asked.tables()))
+    if next_step := hints.after(done, str(file), asked.tables()):
+        say(next_step)

@@ -19,7 +19,7 @@ def flows(
     as_json: Json = False,
 ) -> None:
     """List the connections of a packet capture (TCP, QUIC), as a scenario would replay them."""
-    from tidegate.results.store import write_whole
+    from tidegate.results.store import write_over
     from tidegate.scenario import recorded
     from tidegate.show import hints, progress
     from tidegate.show.listing import of_flows
@@ -28,7 +28,7 @@ def flows(
     with progress.reading(stderr(), file.name, size) as tick:
         found = recorded.read(file, tick)
     if csv is not None:
-        write_whole(csv, found.csv)
+        write_over(csv, found.csv, "table of flows", b"start_s,")
     if as_json:
         for piece in found.json():
             typer.echo(piece, nl=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,9 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 from tidegate.cli.console import flag, say, stderr, text, where
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from tidegate.scenario.document import Document
+    import typer
+
+    from tidegate.grid.plan import Plan
+    from tidegate.scenario.document import Document, Setting
 
 File = Annotated[Path, where("FILE", "A scenario (TOML).")]
 Set = Annotated[list[str] | None, text("KEY=VALUE", "Override one key; may be repeated.", "--set")]
@@ -66,9 +70,33 @@ DryRun = Annotated[
 
 def document(file: Path, settings: list[str] | None) -> Document:
     """Return the scenario with what is set on the command line."""
+    from tidegate.errors import UsageError
     from tidegate.scenario.document import read, setting
 
-    return read(file).having(*(setting(each) for each in settings or []))
+    found = [setting(each) for each in settings or []]
+    keys = [key for key, _ in found]
+    if twice := next((key for key in keys if keys.count(key) > 1), None):
+        raise UsageError(f"--set {twice} was given twice.", "Give it once.")
+    return read(file).having(*found)
+
+
+def refuse_lost(asked: Document, later: Iterable[Sequence[Setting]]) -> None:
+    """Refuse what --set sets, and a control, an axis or a variant sets after it."""
+    from tidegate.errors import UsageError
+
+    for mine, _ in asked.settings:
+        for key, _ in itertools.chain.from_iterable(later):
+            if f"{key}.".startswith(f"{mine}.") or f"{mine}.".startswith(f"{key}."):
+                raise UsageError(
+                    f"--set {mine} has no effect: what is compared sets {key}.",
+                    f"Leave out --set {mine}, or compare something else.",
+                )
+
+
+def refuse_lost_in(asked: Document, planned: Plan) -> None:
+    """Refuse what --set sets and what is compared sets as well."""
+    first = len(asked.settings)
+    refuse_lost(asked, [point.settings[first:] for point in planned.documents])
 
 
 def together(terminal: bool, as_json: bool) -> None:
@@ -113,3 +141,14 @@ def default_folder(name: str, command: str) -> Path:
     """Return the folder for results that is called after the scenario."""
     slug = re.sub(r"[\W_]+", "-", name.lower()).strip("-") or "scenario"
     return Path("out") / f"{slug}-{command}"
+
+
+def refuse_given(command: typer.Context, what: str, effective: Collection[str]) -> None:
+    """Refuse options that were given, and have no effect on `what`; `effective` are parameters."""
+    from tidegate.errors import UsageError
+
+    for each in command.command.params:
+        source = command.get_parameter_source(each.name or "")
+        if each.name not in effective and source is not None and source.name == "COMMANDLINE":
+            name = max(each.opts, key=len)
+            raise UsageError(f"{name} has no effect on {what}.", f"Leave {name} out.")

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import typer
+
 from tidegate.cli.console import flag, place, say, stdout, text, where
-from tidegate.cli.options import Formats, Metrics
+from tidegate.cli.options import Formats, Metrics, refuse_given
 
 if TYPE_CHECKING:
     from tidegate.grid.load import Loaded
@@ -42,7 +44,11 @@ Pictures = Annotated[
 ]
 
 
+_OF_RUN = ("folder", "formats", "size", "style", "picture", "out", "terminal")
+
+
 def plot(
+    ctx: typer.Context,
     folder: Folder,
     metrics: Metrics = None,
     formats: Formats = None,
@@ -63,6 +69,10 @@ def plot(
 
     look = Look.of(formats, size, style, line or (), picture or ())
     found = load(folder)
+    if terminal:
+        refuse_given(ctx, "pictures in a terminal", ("folder", "metrics", "terminal"))
+    if found.command == "run":
+        refuse_given(ctx, "the pictures of one run", _OF_RUN)
     if terminal and found.command == "run":
         from tidegate.show import terminal as drawing
 
@@ -74,6 +84,9 @@ def plot(
         drawn = of_run(found.folder, found.run.summary, look)
         if drawn:
             _said(found, finished.saved(drawn, out or found.folder), out)
+            return
+        if (found.folder / "flows.parquet").exists():
+            say("Nothing was sent in this run: there is nothing to draw.")
             return
     if found.command not in ("compare", "sweep"):
         again = {

@@ -21,13 +21,13 @@ def report(folders: Folders, out: Out = None) -> None:
     tables. Nothing is run.
     """
     from tidegate.grid.load import load
-    from tidegate.results.store import display, write_whole
+    from tidegate.results.store import display, write_over
     from tidegate.show.page import page
 
     results = [load(folder) for folder in folders]
     target = out or (folders[0] if len(folders) == 1 else Path()) / "report.html"
     content = page(results)
-    write_whole(target, content)
+    write_over(target, content, "page of results", b"(?i)<!doctype html")
     if len(results) == 1 and out is None:
         results[0].wrote([target.name])
     say(f"Page ({len(content) / 1e6:.1f} MB): {display(target)}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -21,6 +20,7 @@ from tidegate.cli.options import (
     colour,
     default_folder,
     document,
+    refuse_lost,
     together,
     warn,
 )
@@ -118,6 +118,10 @@ def run(
         stdout().print(table_of(done.summary, outcome.access, every=every))
         if terminal:
             _draw(saved)
+    for name, number in followed:
+        began = next(each["flows"] for each in done.summary["classes"] if each["name"] == name)
+        if number >= began:
+            say(f"tidegate: there was no flow {name}:{number}: {began} began, from {name}:0 on.")
     say(f"Data and summary: {saved}")
     say(hints.after_run(scenario, str(file)))
 
@@ -145,7 +149,9 @@ def _asked(
     from tidegate.scenario.overrides import chosen_variants
 
     asked = document(file, settings)
-    for cell in chosen_variants(asked, [variant]) if variant else ():
+    cells = chosen_variants(asked, [variant]) if variant else ()
+    refuse_lost(asked, [cell.settings for cell in cells])
+    for cell in cells:
         asked = asked.having(*cell.settings)
     if not traced:
         return asked
@@ -212,7 +218,9 @@ def _growing(
 
 def _file(port: str) -> str:
     """Return the name of the file for what a port sends."""
-    return (re.sub(r"[^A-Za-z0-9._-]+", "-", port).strip(".") or "port") + ".pcapng"
+    from tidegate.results.provenance import plain_name
+
+    return f"{plain_name(port, 'port')}.pcapng"
 
 
 def _capture(port: str, scenario: Scenario, store: Store) -> PortCapture:

@@ -25,6 +25,7 @@ from tidegate.cli.options import (
     default_folder,
     document,
     named,
+    refuse_lost_in,
     together,
 )
 
@@ -93,8 +94,9 @@ def sweep(
     together(terminal, as_json)
     look = Look.of(formats)
     own = laws(law)
+    asked = document(file, settings)
     planned = plan.sweep(
-        document(file, settings),
+        asked,
         plan.Controls(named(gate), named(queue), port),
         axes=[axes.given(each) for each in vary or []],
         variants=named(variant),
@@ -103,6 +105,7 @@ def sweep(
         shard=None if shard is None else plan.shard_of(shard),
         colour=colour(),
     )
+    refuse_lost_in(asked, planned)
     subject = planned.subject
     names = chosen(metrics, subject)
     about = {"dry_run": dry_run, "as_json": as_json, "plots": not no_plots}

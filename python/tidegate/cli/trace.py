@@ -33,12 +33,12 @@ def trace(which: Which, seed: Seed = 1, seconds: Seconds = 60, out: Out = None) 
     has them. starlink and starlink-up: a table of time_s, rate_bit_s and delay_s, towards the
     user and away from the user. docs/links.md says where the numbers are from.
     """
-    from tidegate.results.store import display, write_whole
+    from tidegate.results.store import display, write_over
 
     text = KINDS[which](seed, seconds)
     if out is None:
         typer.echo(text, nl=False)
         return
-    write_whole(out, text.encode())
+    write_over(out, text.encode(), "trace of a link", rb"\d+\n|time_s,")
     lines = text.count("\n")
     say(f"{lines} lines, {seconds} s of {which}: {display(out)}")

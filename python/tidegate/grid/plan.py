@@ -70,6 +70,8 @@ class Subject:
     seeds: tuple[int, ...]
     laws: dict[str, str] = field(default_factory=dict)
     shard: tuple[int, int] | None = None
+    controlled: tuple[str, ...] = ()
+    """The ports at which controls are compared."""
 
     @property
     def jobs(self) -> list[Job]:
@@ -98,6 +100,7 @@ class Subject:
             "classes": list(self.classes),
             "ports": list(self.ports),
             "port": self.port,
+            "controlled": list(self.controlled),
             "axes": [{"key": key, "values": list(values)} for key, values in self.axes.items()],
             "points": [
                 {
@@ -132,6 +135,7 @@ class Subject:
             seeds=tuple(manifest["seeds"]),
             laws=dict(manifest["laws"]),
             shard=None if shard is None else (int(shard[0]), int(shard[1])),
+            controlled=tuple(manifest.get("controlled", ())),
         )
 
     def whole(self) -> Subject:
@@ -270,6 +274,7 @@ def _plan(
         seeds=_seeds(seeds),
         laws=law_digests(laws),
         shard=shard,
+        controlled=tuple(at),
     )
     documents = tuple(document.having(*cell.settings) for cell in points)
     return Plan(subject, tuple(scenario for _, scenario in loaded), base.show(), documents)

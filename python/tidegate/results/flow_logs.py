@@ -7,10 +7,10 @@ version 0.3, which has other names for the same events.
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING, Any
 
 from tidegate.errors import UsageError
+from tidegate.results.provenance import plain_name
 from tidegate.results.simulate import FlowLogs
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def asked(flows: list[str], scenario: Scenario) -> list[tuple[str, int]]:
 
 def names(name: str, number: int) -> tuple[str, str]:
     """Return the names of the two files of a flow."""
-    safe = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip(".") or "flow"
+    safe = plain_name(name, "flow")
     return f"{safe}-{number}.sqlog", f"{safe}-{number}.qvis.sqlog"
 
 

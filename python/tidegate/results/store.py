@@ -16,7 +16,7 @@ from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tidegate.errors import TidegateError, from_os
+from tidegate.errors import TidegateError, UsageError, from_os
 from tidegate.results.location import is_remote, removed
 
 if TYPE_CHECKING:
@@ -350,6 +350,20 @@ def _written(manifest: dict[str, Any]) -> set[str]:
         return {MANIFEST, *(name.split("/")[0] for name in manifest["files"])}
     except (KeyError, TypeError, AttributeError):
         return set()
+
+
+def write_over(path: Path, content: bytes, kind: str, begins: bytes) -> None:
+    """Write a file whole, over one of its kind or none.
+
+    `begins`: a regular expression that the first bytes of such a file match. UsageError where
+    another file is there, such as the scenario or the results that it was made from.
+    """
+    if path.is_file():
+        with path.open("rb") as there:
+            first = there.read(4096)
+        if first and not re.match(begins, first):
+            raise UsageError(f"{display(path)} is there, and is no {kind}.", "Name another file.")
+    write_whole(path, content)
 
 
 def write_whole(path: Path, content: bytes) -> None:

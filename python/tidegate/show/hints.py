@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from tidegate.errors import UsageError
 from tidegate.scenario import toml
 from tidegate.scenario.overrides import default_port
-from tidegate.show.alike import identical
+from tidegate.show.alike import identical, loads
 from tidegate.show.measures import centre, others
 from tidegate.show.recommendation import taken
 
@@ -81,8 +81,14 @@ def after_flows(found: Recorded, file: str) -> str:
     return f"To replay them, write in a scenario: [traffic.mine] flows = {toml.inline(file)}"
 
 
-def after(comparison: GridResult, file: str, tables: Mapping[str, Any]) -> str:
-    """Return one sentence and a command; `tables` is the document as written."""
+def after(comparison: GridResult, file: str, tables: Mapping[str, Any]) -> str | None:
+    """Return one sentence and a command; `tables` is the document as written.
+
+    None where more seeds would show nothing: settings with the same results, or other flows.
+    """
+    apart = [labels for labels in identical(comparison) if len(labels) < len(comparison.averages)]
+    if not apart or not any(len(group) > 1 for group in loads(comparison)):
+        return None
     poisson = [name for name, each in tables.get("traffic", {}).items() if _is_poisson(each)]
     best = next(iter(taken(comparison)), None)
     if best is None or [*best["settings"]] != ["gate"] or len(poisson) != 1:
@@ -119,7 +125,7 @@ def alike(comparison: GridResult) -> list[str]:
 
 
 def fullest(comparison: GridResult) -> str | None:
-    """Return which other port is full where the compared one is not: what to control is there."""
+    """Return which port is full that is not controlled, where the compared one is not full."""
     port, rows = comparison.subject.port, comparison.averages
     if port is None:
         return None
@@ -128,7 +134,7 @@ def fullest(comparison: GridResult) -> str | None:
         for name in (port, *others(port, rows))
     }
     name = max(used, key=used.__getitem__)
-    if used[name] < FULL or used[port] >= FULL:
+    if used[name] < FULL or used[port] >= FULL or name in comparison.subject.controlled:
         return None
     return (
         f"{name} is full ({used[name]:.0%} used) and {port} is not ({used[port]:.0%}): compare"

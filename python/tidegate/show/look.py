@@ -63,7 +63,7 @@ class Look:
             size = _size(size)
         elif size is not None and not all(0 < side <= MOST_INCHES for side in size):
             raise UsageError(f"A picture cannot be {size[0]} x {size[1]} inches.", _HOW)
-        return cls(chosen, size, style, tuple(lines), tuple(pictures))
+        return cls(chosen, size, style, tuple(dict.fromkeys(lines)), tuple(dict.fromkeys(pictures)))
 
     @property
     def named(self) -> str:

@@ -286,7 +286,8 @@ def _in_intervals(
     times = np.arange(1, math.ceil(duration_s / width) + 1) * width
     names = table["class"].unique(maintain_order=True).to_list()
     found = pl.DataFrame(
-        {"class": [name for name in names for _ in times], "time_s": list(times) * len(names)}
+        {"class": [name for name in names for _ in times], "time_s": list(times) * len(names)},
+        schema={"class": pl.String, "time_s": pl.Float64},
     )
     for event, when in events.items():
         time = ((pl.col(when) / width).floor() + 1) * width

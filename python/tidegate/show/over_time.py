@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import polars as pl
 
+from tidegate.results.provenance import plain_name
 from tidegate.show import of_runs
 from tidegate.show.traces import overlaid
 
@@ -50,13 +50,13 @@ def drawn(folders: Folders, title: str, window: tuple[float, float]) -> Iterator
     ports = of_runs.ports(folders)
     if ports is not None:
         for name, part in _split(ports, "port", _longest(ports), PORT):
-            yield f"ports-{_plain(name)}", f"{title}{seed}: port {name}", [part]
+            yield f"ports-{plain_name(name, 'other')}", f"{title}{seed}: port {name}", [part]
     flows = {label: of_runs.flows(run) for label, run in first.items()}
     classes = of_runs.classes(flows, first, window[1], "")
     if classes is not None:
         names = classes.table["class"].unique(maintain_order=True).to_list()
         for name, part in _split(classes, "class", names, CLASS):
-            yield f"classes-{_plain(name)}", f"{title}{seed}: class {name}", [part]
+            yield f"classes-{plain_name(name, 'other')}", f"{title}{seed}: class {name}", [part]
     sizes = of_runs.by_size(folders, window[0])
     if sizes is not None and sizes.table["size_bytes"].n_unique() > 1:
         shown = {field: sizes.y[field] for field in BY_SIZE}
@@ -74,7 +74,7 @@ def followed(folder: Path, title: str) -> Iterator[Drawn]:
             continue
         if picture.key == "capacity":
             for port, part in _beside(picture):
-                yield f"{picture.key}-{_plain(port)}", f"{title}: {port}", [part]
+                yield f"{picture.key}-{plain_name(port, 'other')}", f"{title}: {port}", [part]
             continue
         if picture.split == (by,):
             yield picture.key, title, [replace(picture, by=by, split=())]
@@ -83,7 +83,7 @@ def followed(folder: Path, title: str) -> Iterator[Drawn]:
         for port in busy["port"].unique().sort().to_list():
             table = busy.filter(pl.col("port") == port)
             part = replace(picture, table=table, by=by, split=())
-            yield f"{picture.key}-{port}", f"{title}: {port}", [part]
+            yield f"{picture.key}-{plain_name(port, 'other')}", f"{title}: {port}", [part]
 
 
 def _beside(picture: Picture) -> Iterator[tuple[str, Picture]]:
@@ -122,8 +122,3 @@ def _longest(ports: Picture) -> list[str]:
     most = most.sort("queue_mean_packets", "utilisation", descending=True, maintain_order=True)
     waits = most.filter(pl.col("queue_mean_packets") >= 1.0)
     return (waits.head(PORTS) if waits.height else most.head(1))["port"].to_list()
-
-
-def _plain(name: str) -> str:
-    """Return the part of a file's name that a port or a class gives."""
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.") or "other"
