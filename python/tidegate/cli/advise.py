@@ -88,7 +88,7 @@ def advise(
     From rates and a round trip, or from files of measurements, follow the link
     that fits, what people feel on it now and under each control, a
     recommendation and the commands. What a file does not bear is said. It
-    simulates for two to five minutes, and saves the scenario and its runs.
+    simulates for up to four minutes, and saves the scenario and its runs.
     """
     from rich.text import Text
 
