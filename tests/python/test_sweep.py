@@ -500,9 +500,6 @@ def test_two_sweeps_do_not_share_a_folder(command, tmp_path, tidegate):
     run.communicate(timeout=PATIENCE_S)
 
 
-# Shards
-
-
 @pytest.fixture
 def shards(overload, tmp_path):
     """Three shards of the sweep of `whole`, each in its folder."""
