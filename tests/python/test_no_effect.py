@@ -43,7 +43,7 @@ def scenario(tmp_path: Path) -> Path:
 def test_what_is_compared_cannot_be_set_too(tidegate, scenario, words, lost):
     done = tidegate(words[0], scenario.name, *words[1:])
     assert done.returncode == 2
-    assert f"has no effect: what is compared sets {lost}" in done.stderr
+    assert f"has no effect: a control, axis or variant sets {lost}" in done.stderr
 
 
 def test_a_variant_sets_what_it_sets(tidegate, scenario):

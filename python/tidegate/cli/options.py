@@ -80,7 +80,7 @@ def document(file: Path, settings: list[str] | None) -> Document:
     return read(file).having(*found)
 
 
-def refuse_lost(asked: Document, later: Iterable[Sequence[Setting]]) -> None:
+def refuse_lost(asked: Document, later: Sequence[Sequence[Setting]]) -> None:
     """Refuse what --set sets, and a control, an axis or a variant sets after it."""
     from tidegate.errors import UsageError
 
@@ -88,13 +88,13 @@ def refuse_lost(asked: Document, later: Iterable[Sequence[Setting]]) -> None:
         for key, _ in itertools.chain.from_iterable(later):
             if f"{key}.".startswith(f"{mine}.") or f"{mine}.".startswith(f"{key}."):
                 raise UsageError(
-                    f"--set {mine} has no effect: what is compared sets {key}.",
-                    f"Leave out --set {mine}, or compare something else.",
+                    f"--set {mine} has no effect: a control, axis or variant sets {key}.",
+                    f"Leave out --set {mine}, or what sets {key}.",
                 )
 
 
 def refuse_lost_in(asked: Document, planned: Plan) -> None:
-    """Refuse what --set sets and what is compared sets as well."""
+    """Refuse what --set sets, and a point of a comparison or a sweep too."""
     first = len(asked.settings)
     refuse_lost(asked, [point.settings[first:] for point in planned.documents])
 

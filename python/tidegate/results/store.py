@@ -358,11 +358,15 @@ def write_over(path: Path, content: bytes, kind: str, begins: bytes) -> None:
     `begins`: a regular expression that the first bytes of such a file match. UsageError where
     another file is there, such as the scenario or the results that it was made from.
     """
-    if path.is_file():
-        with path.open("rb") as there:
-            first = there.read(4096)
-        if first and not re.match(begins, first):
-            raise UsageError(f"{display(path)} is there, and is no {kind}.", "Name another file.")
+    try:
+        first = b""
+        if path.is_file():
+            with path.open("rb") as there:
+                first = there.read(4096)
+    except OSError as error:
+        raise from_os("write over", display(path), error) from error
+    if first and not re.match(begins, first):
+        raise UsageError(f"{display(path)} is there, and is no {kind}.", "Name another file.")
     write_whole(path, content)
 
 
