@@ -88,6 +88,15 @@ fn columns_may_stand_anywhere_and_be_quoted() {
     assert!(named.iter().all(|flow| (flow.direction, flow.opens) == (Download, End::Receiver)));
 }
 
+// a spreadsheet ends lines with the commas of empty cells
+#[test]
+fn empty_fields_at_the_end_of_a_line_are_left_alone() {
+    let table = "start_s,size_bytes\n0.5,1000,,\n";
+    let flows = replayed(&with(table, &[]));
+    let told: Vec<(Time, u64)> = flows.iter().map(|flow| (flow.start, flow.size)).collect();
+    assert_eq!(told, [(Time::from_ms(500), 1000)]);
+}
+
 #[test]
 fn time_scale_stretches_and_limit_and_only_choose() {
     let scaled = replayed(&with(TABLE, &[("traffic.mine.time_scale", "0.5")]));
@@ -131,7 +140,7 @@ fn draws_are_the_recorded_flows_and_turn_those_of_the_other_direction() {
 
 #[test]
 fn what_is_wrong_in_a_table_is_shown_in_its_line() {
-    let cases: [(&str, &[&str]); 14] = [
+    let cases: [(&str, &[&str]); 16] = [
         ("", &["flows.csv, line 1", "no column `start_s`"]),
         ("time,size_bytes\n1,1\n", &["line 1", "no column `start_s`", "columns here: time"]),
         ("start_s;size_bytes\n0,5;1\n", &["separate the columns by commas, not by `;`"]),
@@ -141,6 +150,8 @@ fn what_is_wrong_in_a_table_is_shown_in_its_line() {
         ("start_s,size_bytes\n1,1\n-1,5\n", &["line 3", "`start_s` cannot be `-1`", "^^"]),
         ("start_s,size_bytes\n1,1\n\n# x\n1,0\n", &["line 5", "`size_bytes` cannot be `0`"]),
         ("start_s,size_bytes\n1,many\n", &["line 2", "`size_bytes` cannot be `many`", "^^^^"]),
+        ("start_s,size_bytes\n0,15,3\n", &["line 2", "3 fields, where the first line names 2"]),
+        ("start_s,size_bytes,start_s\n0,3,1\n", &["line 1", "two columns `start_s`"]),
         ("start_s,size_bytes\n1\n", &["line 2", "`size_bytes` is empty"]),
         ("start_s,size_bytes\nNaN,1\n", &["line 2", "`start_s` cannot be `NaN`"]),
         ("start_s,size_bytes\n1e8,1\n", &["line 2", "`start_s` cannot be `1e8`"]),

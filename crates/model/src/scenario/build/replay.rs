@@ -175,6 +175,8 @@ struct Columns {
     start: usize,
     size: usize,
     direction: Option<usize>,
+    /// How many the first line names.
+    count: usize,
 }
 
 impl Columns {
@@ -198,7 +200,19 @@ impl Columns {
             });
             return Err(Wrong { line, span: 0..text.len(), text, what, help });
         };
-        let columns = Columns { start, size, direction: place("direction") };
+        let direction = place("direction");
+        let last = |name: &str| names.iter().rposition(|column| column == name);
+        for (name, first) in
+            [("start_s", Some(start)), ("size_bytes", Some(size)), ("direction", direction)]
+        {
+            if last(name) != first {
+                let (line, text) = line_at(bytes, 0, 1);
+                let what = format!("there are two columns `{name}`");
+                let help = "leave one of them out, or give it another name".to_owned();
+                return Err(Wrong { line, span: 0..text.len(), text, what, help });
+            }
+        }
+        let columns = Columns { start, size, direction, count: names.len() };
         Ok((reader.position().clone(), columns))
     }
 
@@ -262,6 +276,13 @@ impl Columns {
             let what = format!("`{name}` cannot be `{}`", floor(text, 60));
             Err((column, what, help.to_owned()))
         };
+        // a decimal comma, or a field with a comma in it, moves the fields behind it
+        if record.iter().skip(self.count).any(|field| !field.is_empty()) {
+            let (named, found) = (self.count, record.len());
+            let what = format!("{found} fields, where the first line names {named}");
+            let help = "write points in numbers, and put fields with a comma in quotes".to_owned();
+            return Err((self.count, what, help));
+        }
         let help = "write seconds after the beginning, from 0 up to 10000000, as in `0.25`";
         let text = field(self.start, "start_s", help)?;
         let start = match text.parse::<f64>().map(scaled) {
