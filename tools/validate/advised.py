@@ -48,8 +48,8 @@ RATE, DELAY = 0.10, 0.25
 PORTS = ("link1", "link1.reverse")
 LENGTH = Times(40.0, 12.0)
 TRUE_SEEDS = 80
-"""How many seeds say what is right on the true link: with twenty two links of fifteen were said
-wrong, since a gain or a loss there is near the least that is noticed."""
+"""How many seeds say what is right on the true link (chosen): where a gain or a loss is near the
+least that is noticed, twenty need not show it."""
 
 RIGHT, AS_GOOD, SECOND, TRADE, WRONG = "right", "as good", "second", "a trade", "wrong"
 """How good advice is on the true link: what is right there; as good as that; not so good, and
@@ -192,6 +192,8 @@ class Row:
     delays: tuple[float | None, float | None]
     control: str = ""
     true_control: str = ""
+    true_text: str = ""
+    """What is recommended on the true link, in words, with what it rests on."""
     outcome: str = ""
     """How good what is recommended is on the true link."""
     again: tuple[str, ...] = ()
@@ -235,6 +237,7 @@ def row(case: Case, seed: int, *, controls: bool) -> Row:
         found,
         control=_named(mine),
         true_control=_named(true),
+        true_text=true.text,
         outcome=outcome(mine, true),
         again=tuple(outcome(each, true) for each in others),
     )
@@ -345,6 +348,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--case", action="append")
     parser.add_argument("--real", action="store_true")
     parser.add_argument("--seed", type=int, default=11)
+    parser.add_argument("--why", action="store_true", help="print what is right, with its figures")
     asked = parser.parse_args(arguments)
     print(HEAD)
     rows = []
@@ -356,6 +360,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         else:
             continue
         print(line(rows[-1]), flush=True)
+        if asked.why and rows[-1].true_text:
+            print(rows[-1].true_text, flush=True)
     good = sum(each.good for each in rows)
     print(f"{good} of {len(rows)} are within {RATE:.0%} of the rate and {DELAY:.0%} of the delay,")
     print("with right advice or as good, or are not told where the files do not bear it.")

@@ -114,6 +114,8 @@ const WRONG_DELAYS: &[(&str, &[&str])] = &[
     ("time_s,delay_s\n0,0.1\n1,0.2\n0.5,0.1\n", &["line 4", "does not come after 1 s", "sort"]),
     ("time_s,delay_s\n0,-0.1\n1,1\n", &["line 2", "`delay_s` is no delay", "up to 3600"]),
     ("time_s,delay_s\n0,inf\n1,1\n", &["line 2", "`delay_s` is no delay"]),
+    ("time_s,delay_s\n0,0,1\n1,0,2\n", &["line 2", "3 fields, where the first line names 2"]),
+    ("time_s,delay_s,time_s\n0,0.1,0\n", &["line 1", "two columns `time_s`"]),
     ("time_s,delay_s\n0,0.1\ninf,1\n", &["line 3", "`time_s` is no time"]),
     ("PAR1", &["Parquet", "write it as CSV"]),
 ];

@@ -24,7 +24,7 @@ from tidegate.cli.options import (
     together,
     warn,
 )
-from tidegate.results.location import is_remote
+from tidegate.results.location import is_remote, plain_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -218,8 +218,6 @@ def _growing(
 
 def _file(port: str) -> str:
     """Return the name of the file for what a port sends."""
-    from tidegate.results.provenance import plain_name
-
     return f"{plain_name(port, 'port')}.pcapng"
 
 

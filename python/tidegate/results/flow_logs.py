@@ -10,7 +10,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from tidegate.errors import UsageError
-from tidegate.results.provenance import plain_name
+from tidegate.results.location import plain_name
 from tidegate.results.simulate import FlowLogs
 
 if TYPE_CHECKING:

@@ -9,8 +9,18 @@ from pathlib import Path
 from typing import Any, cast
 
 from tidegate.errors import UsageError, path_of
+from tidegate.results.provenance import digest
 
 _URL = re.compile(r"([a-z][a-z0-9+.-]+)://", re.IGNORECASE)
+
+
+def plain_name(name: str, otherwise: str) -> str:
+    """Return the part of a file's name that a port or a class gives; no two give the same.
+
+    `otherwise`: what stands for a name that has no letter of a file's name.
+    """
+    plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")
+    return plain if plain == name else f"{plain or otherwise}-{digest(name.encode())[:6]}"
 
 
 def location(target: str | Path) -> Path:

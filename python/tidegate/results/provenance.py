@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 import subprocess
 from contextlib import suppress
 from functools import cache
@@ -19,15 +18,6 @@ COMMIT = "commit.txt"
 def digest(content: bytes) -> str:
     """Return a digest for manifests."""
     return hashlib.blake2b(content, digest_size=20).hexdigest()
-
-
-def plain_name(name: str, otherwise: str) -> str:
-    """Return the part of a file's name that a port or a class gives; no two give the same.
-
-    `otherwise`: what stands for a name that has no letter of a file's name.
-    """
-    plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")
-    return plain if plain == name else f"{plain or otherwise}-{digest(name.encode())[:6]}"
 
 
 @cache

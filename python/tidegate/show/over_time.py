@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from tidegate.results.provenance import plain_name
+from tidegate.results.location import plain_name
 from tidegate.show import of_runs
 from tidegate.show.traces import overlaid
 

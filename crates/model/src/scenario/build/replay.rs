@@ -170,6 +170,23 @@ pub(super) fn separated(names: &[&str]) -> Option<String> {
     Some(format!("separate the columns by commas, not by {said}, and write points in numbers"))
 }
 
+/// What is wrong with a first line that has one of these columns twice, and what to do.
+pub(super) fn twice(first: &ByteRecord, columns: &[&str]) -> Option<(String, String)> {
+    let count = |name: &str| first.iter().filter(|field| *field == name.as_bytes()).count();
+    let name = columns.iter().find(|name| count(name) > 1)?;
+    let help = "leave one of them out, or give it another name";
+    Some((format!("there are two columns `{name}`"), help.to_owned()))
+}
+
+/// What is wrong with a line of more fields than the first one names: a decimal comma, or another
+/// comma within a field, moves those behind it.
+pub(super) fn beyond(record: &ByteRecord, named: usize) -> Option<(String, String)> {
+    record.iter().skip(named).find(|field| !field.is_empty())?;
+    let what = format!("{} fields, where the first line names {named}", record.len());
+    let help = "write points in numbers, and put fields with a comma in quotes";
+    Some((what, help.to_owned()))
+}
+
 /// Places of the columns.
 struct Columns {
     start: usize,
@@ -201,16 +218,9 @@ impl Columns {
             return Err(Wrong { line, span: 0..text.len(), text, what, help });
         };
         let direction = place("direction");
-        let last = |name: &str| names.iter().rposition(|column| column == name);
-        for (name, first) in
-            [("start_s", Some(start)), ("size_bytes", Some(size)), ("direction", direction)]
-        {
-            if last(name) != first {
-                let (line, text) = line_at(bytes, 0, 1);
-                let what = format!("there are two columns `{name}`");
-                let help = "leave one of them out, or give it another name".to_owned();
-                return Err(Wrong { line, span: 0..text.len(), text, what, help });
-            }
+        if let Some((what, help)) = twice(&record, &["start_s", "size_bytes", "direction"]) {
+            let (line, text) = line_at(bytes, 0, 1);
+            return Err(Wrong { line, span: 0..text.len(), text, what, help });
         }
         let columns = Columns { start, size, direction, count: names.len() };
         Ok((reader.position().clone(), columns))
@@ -276,11 +286,7 @@ impl Columns {
             let what = format!("`{name}` cannot be `{}`", floor(text, 60));
             Err((column, what, help.to_owned()))
         };
-        // a decimal comma, or a field with a comma in it, moves the fields behind it
-        if record.iter().skip(self.count).any(|field| !field.is_empty()) {
-            let (named, found) = (self.count, record.len());
-            let what = format!("{found} fields, where the first line names {named}");
-            let help = "write points in numbers, and put fields with a comma in quotes".to_owned();
+        if let Some((what, help)) = beyond(record, self.count) {
             return Err((self.count, what, help));
         }
         let help = "write seconds after the beginning, from 0 up to 10000000, as in `0.25`";

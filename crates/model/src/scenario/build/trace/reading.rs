@@ -12,7 +12,7 @@ use tidegate_core::law::settings::number;
 use tidegate_core::units::Time;
 
 use super::super::problems::Check;
-use super::super::replay::{Wrong, line_at, refuse, separated};
+use super::super::replay::{Wrong, beyond, line_at, refuse, separated, twice};
 
 /// Largest file in bytes.
 const MAX_FILE: usize = 128 << 20;
@@ -177,7 +177,12 @@ fn parse(bytes: &[u8], column: &Column) -> Result<Trace, Wrong> {
             continue;
         }
         match places {
-            Some(places) => value(&line, &record, (places, column), &mut values)?,
+            Some((time, at, named)) => {
+                if let Some((what, help)) = beyond(&record, named) {
+                    return Err(line.wrong(what, help));
+                }
+                value(&line, &record, ((time, at), column), &mut values)?;
+            }
             None => times.push(opportunity(&line, &record, times.last())?),
         }
     }
@@ -220,15 +225,18 @@ fn opportunity(line: &Line<'_>, record: &ByteRecord, last: Option<&Time>) -> Res
     }
 }
 
-/// Places of the columns of time and value.
+/// Places of the columns of time and value, and how many columns there are.
 fn places_of(
     line: &Line<'_>,
     record: &ByteRecord,
     column: &Column,
-) -> Result<(usize, usize), Wrong> {
+) -> Result<(usize, usize, usize), Wrong> {
+    if let Some((what, help)) = twice(record, &["time_s", column.name]) {
+        return Err(line.wrong(what, help));
+    }
     let place = |name: &str| record.iter().position(|field| field == name.as_bytes());
     match (place("time_s"), place(column.name)) {
-        (Some(time), Some(value)) => Ok((time, value)),
+        (Some(time), Some(value)) => Ok((time, value, record.len())),
         (time, _) => {
             let lacks = if time.is_none() { "time_s" } else { column.name };
             let names: Vec<_> = record.iter().map(String::from_utf8_lossy).collect();
