@@ -492,8 +492,8 @@ int tidegate_gate(struct __sk_buff *skb)
 		}
 	} else if (seen.kind == KIND_UDP && settings.quic_cells) {
 		control_now = bpf_map_lookup_elem(&control, &zero);
-		if (control_now)
-			notice(skb, &seen, now_ns(control_now));
+		if (control_now && notice(skb, &seen, now_ns(control_now)))
+			fate = FATE_QUIC;
 	}
 	age(skb, &seen, number, mine);
 	note_used(skb, &seen);

@@ -67,6 +67,7 @@ enum fate {
 	FATE_NOT_IP,		/* ARP and the like */
 	FATE_MALFORMED,		/* truncated or not understood; passed */
 	FATE_CONNECTION,	/* refused by the length of the queue (DQM) */
+	FATE_QUIC,		/* QUIC of a connection that is known */
 	FATES
 };
 
@@ -91,7 +92,7 @@ struct tally {
 	__u64 packets[FATES];
 	__u64 bytes[FATES];
 };
-SIZE(tally, 128 + 2 * 8 * 17);
+SIZE(tally, 128 + 2 * 8 * 18);
 AT(tally, arrived, 0);
 AT(tally, admitted, 8);
 AT(tally, departed, 16);

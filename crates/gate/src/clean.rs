@@ -72,7 +72,7 @@ fn at(netlink: &mut Netlink, interface: &Interface, cleaned: &mut Cleaned) -> io
 }
 
 /// The sockets in a folder, in the order of their names.
-fn in_folder(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn in_folder(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let paths = entries.filter_map(|entry| entry.ok().map(|entry| entry.path()));
     let mut found: Vec<_> =
@@ -82,10 +82,15 @@ fn in_folder(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Whether a socket has the usual name of a gate at that interface, or at it and another.
-fn is_of(path: &Path, interface: &str) -> bool {
+pub(crate) fn is_of(path: &Path, interface: &str) -> bool {
     let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
     let names = name.strip_prefix("gate-").unwrap_or_default();
     names == interface || names.split('+').any(|name| name == interface)
+}
+
+/// Whether nobody listens on a socket any more.
+pub(crate) fn is_left(path: &Path) -> bool {
+    UnixStream::connect(path).is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
 }
 
 /// Removes those of these sockets on which no gate answers; which they were.
@@ -93,9 +98,7 @@ fn stale(sockets: Vec<PathBuf>) -> Vec<String> {
     let left = |path: &PathBuf| {
         // a file of another kind refuses too
         let socket = std::fs::symlink_metadata(path).is_ok_and(|it| it.file_type().is_socket());
-        let refused = UnixStream::connect(path)
-            .is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused);
-        socket && refused && std::fs::remove_file(path).is_ok()
+        socket && is_left(path) && std::fs::remove_file(path).is_ok()
     };
     sockets.into_iter().filter(left).map(|path| path.display().to_string()).collect()
 }

@@ -1,6 +1,7 @@
 //! The configuration file of a gate.
 
-use std::net::{IpAddr, SocketAddr};
+use std::collections::BTreeSet;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -133,7 +134,21 @@ impl FromStr for Network {
         let address: IpAddr = address.parse().map_err(|_| wrong())?;
         let most = if address.is_ipv4() { 32 } else { 128 };
         let bits = bits.map_or(Ok(most), |bits| bits.parse().map_err(|_| wrong()))?;
-        if bits > most { Err(wrong()) } else { Ok(Network { address, bits }) }
+        if bits > most {
+            Err(wrong())
+        } else {
+            Ok(Network { address: masked(address, bits), bits })
+        }
+    }
+}
+
+/// The address of a network. With bits of a host in it, one network would have two keys, which the
+/// kernel takes for one.
+fn masked(address: IpAddr, bits: u8) -> IpAddr {
+    let mask = |width: u32| u128::MAX.checked_shl(width - u32::from(bits)).unwrap_or(0);
+    match address {
+        IpAddr::V4(address) => Ipv4Addr::from_bits(address.to_bits() & mask(32) as u32).into(),
+        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & mask(128)).into(),
     }
 }
 
@@ -231,6 +246,11 @@ impl<'de> Deserialize<'de> for LawTable {
 /// Dual-queue management in the file: the law's settings, and the buffer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DqmFile((dqm::Config, DqmBuffer));
+
+/// Networks of one version of IP that the program holds (`NEVER_REFUSED_NETWORKS` of `bpf/common.h`).
+const MOST_NETWORKS: usize = 1024;
+/// The path of a socket ends with a zero in 108 bytes (unix(7)).
+const LONGEST_SOCKET: usize = 107;
 
 /// Address of the metrics, unless the file sets one.
 const METRICS: &str = "127.0.0.1:9477";
@@ -336,29 +356,26 @@ impl Config {
     pub fn limiter(&self) -> Limiter {
         self.law.as_ref().map_or(Limiter::TokenBucket, GateLaw::limiter)
     }
+}
 
-    /// The first key that differs from `new` and needs a restart.
-    pub fn fixed_difference(&self, new: &Config) -> Option<&'static str> {
-        if self.direction != new.direction {
-            return Some("the direction");
+/// Reads and checks some files, for gates of one process.
+///
+/// # Errors
+/// As [`Config::read`], or two name one interface.
+pub fn read_all(paths: &[PathBuf]) -> Result<Vec<(&Path, Vec<Config>)>, Failure> {
+    let read = |path: &PathBuf| Config::read(path);
+    let all = paths.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    let mut seen = BTreeSet::new();
+    for (path, gates) in paths.iter().zip(&all) {
+        for gate in gates {
+            if !seen.insert(&gate.file.interface) {
+                let what = format!("interface: another gate is at {}", gate.file.interface);
+                return Err(Failure::usage(path.display(), what)
+                    .remedy("give each file once, and each interface one gate"));
+            }
         }
-        if self.file.interface != new.file.interface {
-            return Some("interface");
-        }
-        if self.metrics != new.metrics {
-            return Some("metrics");
-        }
-        if self.page != new.page {
-            return Some("page");
-        }
-        if self.socket != new.socket {
-            return Some("socket");
-        }
-        if self.file.hook != new.file.hook {
-            return Some("hook");
-        }
-        (self.file.priority != new.file.priority).then_some("priority")
     }
+    Ok(paths.iter().map(PathBuf::as_path).zip(all).collect())
 }
 
 /// The two directions of one router: they answer on one socket.
@@ -387,41 +404,14 @@ struct Check<'a> {
 
 impl Check<'_> {
     fn wrong(&self, key: &str, what: impl std::fmt::Display) -> Failure {
-        let line = self.line(key);
-        let place = line.map_or(self.name.to_owned(), |line| format!("{}:{}", self.name, line + 1));
+        let place = place::of(self.text, self.name, self.direction, key);
         Failure::usage(place, format!("{key}: {what}"))
-    }
-
-    /// The line of a key: that in the table of the direction, or else the one beside it.
-    fn line(&self, key: &str) -> Option<usize> {
-        let (mut found, mut part) = (None, None);
-        for (number, line) in self.text.lines().map(str::trim_start).enumerate() {
-            if let Some(table) = line.strip_prefix('[') {
-                part = table.split([']', '.']).next();
-            }
-            let mine = self.direction.map(Direction::name) == part;
-            if part.is_some_and(|part| part == "down" || part == "up") && !mine {
-                continue;
-            }
-            let rest = line.strip_prefix(key).map(str::trim_start);
-            let table = line.trim_end().trim_end_matches(']').strip_suffix(key);
-            let here = rest.is_some_and(|rest| rest.starts_with('='))
-                || table.is_some_and(|head| head == "[" || head.ends_with('.'));
-            if here && (found.is_none() || self.direction.is_some() && mine) {
-                found = Some(number);
-            }
-        }
-        found
     }
 
     /// The law, with the defaults of a gate.
     fn law(&self) -> Result<Option<GateLaw>, Failure> {
         let mut table = self.file.law.0.clone();
         let name = table.get("law").and_then(toml::Value::as_str).unwrap_or_default().to_owned();
-        if name == "tide" && self.file.capacity.is_none() && self.file.shape.is_none() {
-            let what = "tide needs the link's rate: set `capacity` or `shape`";
-            return Err(self.wrong("law", what));
-        }
         let mut unless_said = |key: &str, value: toml::Value| {
             table.entry(key).or_insert(value);
         };
@@ -438,6 +428,39 @@ impl Check<'_> {
             _ => {}
         }
         GateLaw::from_table(&table).map_err(|what| self.wrong("law", what))
+    }
+
+    /// What a key asks for that another key, or the kernel, does not let it have.
+    fn fits(&self) -> Result<(), Failure> {
+        let file = &self.file;
+        if file.shape.is_none() && file.shape_buffer.is_some() {
+            return Err(self.wrong("shape_buffer", "there is no shaper: set `shape` too"));
+        }
+        if let (Some(shape), Some(capacity)) = (file.shape, file.capacity)
+            && capacity > shape
+        {
+            let what = format!("no more than the {shape} of `shape` leaves: leave `capacity` out");
+            return Err(self.wrong("capacity", what));
+        }
+        let networks = &file.never_refuse.networks;
+        let six = networks.iter().filter(|network| network.address.is_ipv6()).count();
+        if six.max(networks.len() - six) > MOST_NETWORKS {
+            let what = format!("more than {MOST_NETWORKS} networks of IPv4 or of IPv6");
+            return Err(self.wrong("never_refuse", what));
+        }
+        if let Some(socket) = &file.socket
+            && !(1..=LONGEST_SOCKET).contains(&socket.as_os_str().len())
+        {
+            let what = format!("a path of 1 to {LONGEST_SOCKET} bytes is needed");
+            return Err(self.wrong("socket", what));
+        }
+        if file.page.is_none() && !file.page_hosts.is_empty() {
+            return Err(self.wrong("page_hosts", "there is no page: set `page` too"));
+        }
+        if file.page.is_some() && file.page == file.metrics {
+            return Err(self.wrong("page", "`metrics` has this address: write another port"));
+        }
+        Ok(())
     }
 
     fn dqm(&self, capacity: Option<Rate>) -> Result<Option<Dqm>, Failure> {
@@ -504,10 +527,13 @@ impl Check<'_> {
         });
         let shape = self.shape()?;
         let capacity = file.capacity.or(shape.map(|(rate, _)| rate));
-        if matches!(law, Some(GateLaw::Occupancy(_))) && capacity.is_none() {
-            let what = "occupancy needs the link's rate: set `capacity` or `shape`";
+        if let Some(law @ (GateLaw::Occupancy(_) | GateLaw::Tide(_))) = &law
+            && capacity.is_none()
+        {
+            let what = format!("{} needs the link's rate: set `capacity` or `shape`", law.name());
             return Err(self.wrong("law", what));
         }
+        self.fits()?;
         let dqm = self.dqm(capacity)?;
         // a law that saves tokens says for how long
         let saves = law.as_ref().is_some_and(|law| law.limiter() == Limiter::SavingBucket);
@@ -529,6 +555,11 @@ impl Check<'_> {
         })
     }
 }
+
+mod place;
+mod reload;
+
+pub use reload::obstacle;
 
 #[cfg(test)]
 mod any_text;

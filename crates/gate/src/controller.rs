@@ -21,7 +21,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::bypass::Bypass;
 use super::claim::Claim;
-use super::config::{Config, Direction, EndsOf, Mode, Quic};
+use super::config::{Config, Direction, EndsOf, Mode, Quic, obstacle};
 use super::elsewhere::Elsewhere;
 use super::ends::Ends;
 use super::epoch::{Epochs, Outcome, QueueEpoch};
@@ -34,6 +34,7 @@ use super::service;
 use super::shared::{Fate, Tally};
 use super::status::{Asked, Status};
 use tidegate_common::fail::{At, Failure};
+use tidegate_common::output;
 
 /// Renewals per lease.
 const RENEWALS: u64 = 8;
@@ -74,6 +75,8 @@ async fn reached(at: Option<Instant>) {
 /// A running gate.
 struct Controller {
     config: Config,
+    /// All gates of the file, as they were when this one started.
+    began_with: Vec<Config>,
     path: PathBuf,
     netlink: Netlink,
     placed: Option<Placement>,
@@ -125,7 +128,7 @@ impl Controller {
         let there = self.netlink.interface(&name).at(&name)?;
         match placed {
             Err(failure) if there.is_none() => {
-                tracing::warn!("{failure}; the gate waits for it");
+                tracing::warn!("the gate waits for its interface: {failure}");
                 self.report(Concern::Interface, failure.to_string());
                 Ok(())
             }
@@ -135,6 +138,8 @@ impl Controller {
 
     /// Shows a present error in the status; empty: there is none.
     fn report(&mut self, concern: Concern, trouble: String) {
+        // the status and the log have a line for it
+        let trouble = trouble.replace("\n  ", ": ");
         let before = if trouble.is_empty() {
             self.troubles.remove(&concern)
         } else {
@@ -507,20 +512,22 @@ impl Controller {
     }
 
     fn try_reload(&mut self) -> Result<(), Failure> {
-        let mine = |new: &Config| new.direction == self.config.direction;
-        let Some(new) = Config::read(&self.path)?.into_iter().find(mine) else {
-            let what = "the file names other directions than the gate that runs";
-            return Err(Failure::usage(self.path.display(), what).remedy("restart the gate"));
-        };
-        if let Some(key) = self.config.fixed_difference(&new) {
-            let what = format!("{key}: a running gate cannot change this");
-            return Err(Failure::usage(self.path.display(), what).remedy("restart the gate"));
+        let name = self.path.display().to_string();
+        let text = output::read(&self.path)?;
+        let mut all = Config::parse(&text, &name)?;
+        if let Some(failure) = obstacle(&self.began_with, &all, &text, &name) {
+            return Err(failure);
         }
+        // `obstacle` has found all directions
+        all.retain(|new| new.direction == self.config.direction);
+        let Some(new) = all.pop() else { return Ok(()) };
         let law_changed = self.config.law != new.law;
         let place = placement(&self.config) != placement(&new);
         let old = std::mem::replace(&mut self.config, new);
         let epochs = if law_changed { Some(epochs(&self.config)?) } else { None };
-        let replaced = if place { self.place() } else { self.apply_config() };
+        // an interface that is away is waited for, with the new settings
+        let replaced =
+            if place && self.placed.is_some() { self.place() } else { self.apply_config() };
         if let Err(failure) = replaced {
             self.config = old;
             // a list that was written in part; if that fails too, the next renewal says so
@@ -552,5 +559,6 @@ fn placement(config: &Config) -> impl PartialEq + use<> {
         (config.file.ends, config.file.ends_of, config.ends_size, config.refuse_at),
         counts_answers(config),
         (config.dqm.clone(), config.shape, config.capacity, config.file.who),
+        (config.file.client_ipv4, config.file.client_ipv6),
     )
 }

@@ -4,6 +4,7 @@ use std::fmt::{self, Display};
 use std::path::Path;
 use std::time::Duration;
 
+use super::clean::{in_folder, is_of};
 use super::hook::{Hook, Site};
 use super::link::{Interface, Netlink, Queue};
 use super::privileges;
@@ -179,10 +180,11 @@ fn at_interface(name: &str, watch: Duration, root: &Path, findings: &mut Vec<Fin
     }
 }
 
-/// The gate that answers for this interface at its usual socket.
+/// The gate that answers for this interface at a usual socket, of one direction or of two.
 fn running(name: &str, root: &Path) -> Option<Status> {
-    let states = ask(&root.join(format!("run/tidegate/gate-{name}.sock"))).ok()?;
-    states.into_iter().find(|status| status.interface == name)
+    let sockets = in_folder(&root.join("run/tidegate"));
+    let states = sockets.iter().filter(|path| is_of(path, name)).filter_map(|path| ask(path).ok());
+    states.flatten().find(|status| status.interface == name)
 }
 
 fn queue_of(name: &str, queue: &Queue) -> Finding {

@@ -35,6 +35,8 @@ impl Display for Order {
     }
 }
 
+/// Shortest trial: what is shorter lets nobody look, and would end one that runs.
+const SHORTEST_TRIAL: Duration = Duration::from_secs(1);
 /// Longest trial. The clock of a kernel ends some time, and who wants more sets the mode.
 const LONGEST_TRIAL: Duration = Duration::from_secs(7 * 24 * 3600);
 
@@ -46,6 +48,9 @@ impl FromStr for Order {
         match (words.next(), words.next().map(str::parse)) {
             (Some("enforce"), Some(Ok(ms))) if Duration::from_millis(ms) > LONGEST_TRIAL => {
                 Err(format!("a trial of {ms} ms is too long: a week at most"))
+            }
+            (Some("enforce"), Some(Ok(ms))) if Duration::from_millis(ms) < SHORTEST_TRIAL => {
+                Err(format!("a trial of {ms} ms is too short: a second at least"))
             }
             (Some("enforce"), Some(Ok(ms))) => Ok(Order::Enforce(Duration::from_millis(ms))),
             (Some("confirm"), None) => Ok(Order::Confirm),
@@ -123,7 +128,16 @@ mod tests {
         let beyond = format!("enforce {}", LONGEST_TRIAL.as_millis() + 1);
         // an instant so far away that no clock has it
         let never = format!("enforce {}", u64::MAX);
-        let wrong = ["", "enforce", "enforce soon", "enforce -1", "confirm 3", "observe"];
+        let wrong = [
+            "",
+            "enforce",
+            "enforce 0",
+            "enforce 999",
+            "enforce soon",
+            "enforce -1",
+            "confirm 3",
+            "observe",
+        ];
         for wrong in wrong.into_iter().chain([&*beyond, &never]) {
             assert!(wrong.parse::<Order>().is_err(), "{wrong}");
         }

@@ -72,10 +72,12 @@ impl Pages {
                 Failure::failed(format!("page = \"{address}\""), error)
                     .remedy("set another `page`: another program may have this port")
             })?;
+            // a port of 0 is one that the kernel chooses
+            let port = listener.local_addr().map_or(address.port(), |at| at.port());
             let token = Token::draw()?;
             let name = hosts.first().map_or(address.ip().to_string(), String::clone);
             let name = if name.contains(':') { format!("[{name}]") } else { name };
-            let link = format!("http://{name}:{}/#{}", address.port(), token.text());
+            let link = format!("http://{name}:{port}/#{}", token.text());
             links.extend(gates.keys().map(|socket| (socket.clone(), link.clone())));
             let groups = gates.into_iter().map(|(socket, members)| Group { socket, members });
             let shown = Arc::new(Shown::new(groups.collect()));

@@ -47,6 +47,7 @@ fates! {
     NotIp "not_ip" "ARP and the like."
     Malformed "malformed" "Truncated or not understood."
     Connection "connection" "Refused by the length of the queue."
+    Quic "quic" "QUIC of a connection that is known."
 }
 
 impl Fate {

@@ -155,7 +155,7 @@ impl Status {
         (self.arrived_total, self.admitted_total) = (tally.arrived, tally.admitted);
         (self.clients_served, self.clients_waited) = (tally.served, tally.waited);
         self.answered_total = tally.answered;
-        self.ended_total = tally.departed + tally.resets;
+        self.ended_total = tally.departed + tally.resets + tally.idle_ended;
         let all: u64 = tally.bytes.iter().sum();
         let unseen: u64 = Fate::ALL
             .iter()
@@ -170,6 +170,12 @@ impl Status {
         self.drops_total += queue.drops;
         (self.drops, self.waiting) = (queue.drops, queue.waiting);
         (self.min_waiting, self.rate_bps) = (queue.min_waiting, rate_bps);
+    }
+
+    /// Openers that were refused since the start: by the law, of TCP and QUIC, and by the queue.
+    pub fn refused(&self) -> u64 {
+        let by_queue = self.connections.map_or(0, |(_, lost)| lost);
+        self.of(Fate::Refused) + self.of(Fate::QuicRefused) + by_queue
     }
 
     /// Packets of one fate.
@@ -331,8 +337,7 @@ pub(crate) fn by(law: &str, admits: &str) -> String {
 
 /// The status as lines for people.
 pub fn lines(status: &Status) -> String {
-    let by_queue = status.connections.map_or(0, |(_, lost)| lost);
-    let refused = status.of(Fate::Refused) + by_queue;
+    let refused = status.refused();
     let kept = status.of(Fate::WouldRefuse);
     let allowed = status
         .set
@@ -421,6 +426,18 @@ mod tests {
         assert!(lines(&status).contains("clients that are in need no token"));
         let refusing = Status { admitted: 1, ..status };
         assert!(!lines(&refusing).contains("let in"));
+    }
+
+    // Twelve of TCP and eight of QUIC, and thirty that the queue lost.
+    #[test]
+    fn what_was_refused_is_of_all_kinds() {
+        let mut tally = Tally { departed: 3, resets: 1, idle_ended: 4, ..Tally::default() };
+        tally.packets[Fate::Refused as usize] = 12;
+        tally.packets[Fate::QuicRefused as usize] = 8;
+        let mut status = Status { connections: Some((90, 30)), ..Status::default() };
+        status.count(&tally);
+        assert_eq!((status.refused(), status.ended_total), (50, 8));
+        assert!(lines(&status).contains(" 50 refused"));
     }
 
     // Two laws of one name would be taken for one.

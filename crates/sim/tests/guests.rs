@@ -85,3 +85,23 @@ fn guests_are_drawn_from_the_seed() {
     assert!(one == same);
     assert!(one != other);
 }
+
+/// A hundred people who come to a school within six seconds, and keep their connections: nobody ends
+/// one, so all of them pile up. Fewer than a packet in twenty is lost, so it is no overload of
+/// sessions, and a gate with the `onset` of a real one refuses nobody (ten to 37 openers before
+/// `onset` looked at the loss).
+#[test]
+fn people_who_come_at_once_are_not_refused() {
+    let text = "name = 'crowd'\nduration = '30s'\n\
+        [guests]\nplace = 'school'\npeople = 100\nbegin = '6s'\n\
+        [topology.dumbbell]\naccess = { rate = '1Gbit', delay = '1ms' }\n\
+        bottleneck = { rate = '50Mbit', delay = '5ms', buffer = '100ms', reverse = { rate = '12Mbit' } }\n\
+        [port.bottleneck]\ngate = { law = 'tide', onset = '2s', ends_of = 'peer' }\n";
+    let scenario = load(text, &[]);
+    for seed in 1..=3 {
+        let events = run(&scenario, seed).events;
+        let [came, admitted] =
+            ["arrived", "admitted"].map(|name| column(&events, name).iter().sum::<f64>());
+        assert!(came >= 30.0 && came == admitted, "seed {seed}: {admitted} of {came}");
+    }
+}

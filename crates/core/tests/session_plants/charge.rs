@@ -48,11 +48,14 @@ fn tide_takes_off_each_lost_opener_once() {
     }
 }
 
-/// A law that allows one session an epoch, in force once sessions pile up.
+/// A law that allows one session an epoch, in force once sessions pile up at a queue that loses: here
+/// six packets of a hundred.
 fn at_onset() -> Rig {
     let rate = Frequency::per_s(1.0);
     let law = Box::new(FixedRate::new(fixed_rate::Config { rate, ..Default::default() }));
-    Rig::new(AtOnset::new(law, Time::from_secs(2), false))
+    let mut rig = Rig::new(AtOnset::new(law, Time::from_secs(2), false));
+    rig.queue_drops = 6;
+    rig
 }
 
 /// Two epochs of 340 sessions of which 110 end: the law is in force (as worked out in `onset.rs`).

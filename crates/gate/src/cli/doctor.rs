@@ -7,6 +7,7 @@ use clap::Args;
 
 use crate::doctor::examine;
 use tidegate_common::fail::Failure;
+use tidegate_common::output;
 
 /// Check whether a gate can work on this machine
 #[derive(Args, Debug)]
@@ -28,7 +29,7 @@ impl Doctor {
         let watch = Duration::from_secs(self.watch);
         let findings = examine(self.interface.as_deref(), watch, &self.root);
         for finding in &findings {
-            print!("{finding}");
+            output::say(&finding.to_string());
         }
         let wrong = findings.iter().filter(|finding| finding.is_wrong()).count();
         if wrong == 0 {

@@ -9,7 +9,8 @@ use tidegate_common::output;
 use tidegate_core::units::{Rate, Time};
 
 use super::status::SOCKETS;
-use crate::config::{Config, Direction};
+use crate::clean::is_left;
+use crate::config::{self, Config, Direction};
 use crate::controller;
 use crate::link::Netlink;
 use crate::observe::Plan;
@@ -133,8 +134,7 @@ impl Gate {
             let page = page.map_err(|what| Failure::usage("--page", what))?;
             return controller::run(&self.config, page);
         }
-        for file in &self.config {
-            let configs = Config::read(file)?;
+        for (file, configs) in config::read_all(&self.config)? {
             let all = configs.iter().map(|config| {
                 let direction =
                     config.direction.map_or(String::new(), |it| format!("{} ", it.name()));
@@ -159,6 +159,10 @@ impl Observe {
             return Err(Failure::usage(file.display(), "this file exists")
                 .remedy("name another: --out FILE"));
         }
+        let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+        if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+            return Err(Failure::usage(folder.display(), "there is no such folder"));
+        }
         controller::observe(self.directions(&file)?)
     }
 
@@ -176,7 +180,11 @@ impl Observe {
         let wanted = self.wanted();
         let (mut text, mut plans) = (String::new(), Vec::new());
         for (name, direction, rate) in &wanted {
-            let one_way = netlink.interface(name).at(name)?.is_some_and(|there| there.ifb);
+            let Some(there) = netlink.interface(name).at(name)? else {
+                return Err(Failure::usage(name, "no such interface")
+                    .remedy("`ip link` lists those of this network namespace"));
+            };
+            let one_way = there.ifb;
             if let Some(direction) = direction {
                 text += &format!("[{}]\n", direction.name());
             }
@@ -227,7 +235,12 @@ impl Running {
 
 /// The only socket in a folder.
 fn the_only(folder: &Path) -> Result<PathBuf, Failure> {
-    let mut found = super::status::sockets(folder)?;
+    let all = super::status::sockets(folder)?;
+    // one that a killed gate has left is none to choose from, unless there is nothing else
+    let mut found: Vec<_> = all.iter().filter(|path| !is_left(path)).cloned().collect();
+    if found.is_empty() {
+        found = all;
+    }
     match found.pop() {
         Some(socket) if found.is_empty() => Ok(socket),
         _ => Err(Failure::usage(folder.display(), "several gates run here")

@@ -6,8 +6,10 @@ use std::time::Duration;
 
 use clap::Args;
 
+use crate::clean::in_folder;
 use crate::status::{ask, lines};
 use tidegate_common::fail::{At, Failure};
+use tidegate_common::output;
 
 /// Default folder of the sockets.
 pub(super) const SOCKETS: &str = "/run/tidegate";
@@ -39,15 +41,20 @@ impl Status {
                 }
             }
             if !self.watch {
-                print!("{text}");
+                output::say(&text);
                 return silent.map_or(Ok(()), Err);
             }
             if let Some(failure) = silent {
                 text += &format!("{failure}\n");
             }
             // cursor home, then clear the rest of each line and the rest of the screen
-            print!("\x1b[H{}\x1b[J", text.replace('\n', "\x1b[K\n"));
-            std::io::stdout().flush().at("standard output")?;
+            let screen = format!("\x1b[H{}\x1b[J", text.replace('\n', "\x1b[K\n"));
+            let mut out = std::io::stdout().lock();
+            if out.write_all(screen.as_bytes()).and_then(|()| out.flush()).is_err() {
+                // nobody reads on
+                return Ok(());
+            }
+            drop(out);
             std::thread::sleep(Duration::from_secs(1));
         }
     }
@@ -75,11 +82,6 @@ pub(super) fn sockets(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
         Failure::failed(folder.display(), "no gate runs here")
             .remedy("start one: tidegated gate --config gate.toml; or name its --socket")
     };
-    let entries = std::fs::read_dir(folder).map_err(|_| none())?;
-    let mut found: Vec<PathBuf> = entries
-        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
-        .filter(|path| path.extension().is_some_and(|ending| ending == "sock"))
-        .collect();
-    found.sort();
+    let found = in_folder(folder);
     if found.is_empty() { Err(none()) } else { Ok(found) }
 }

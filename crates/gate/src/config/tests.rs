@@ -162,16 +162,23 @@ fn any_text_is_answered() {
     }
 }
 
+/// What keeps a running gate from taking over another file.
+fn kept(running: &[Config], new: &[Config]) -> Option<String> {
+    obstacle(running, new, "", "gate.toml").map(|it| it.what)
+}
+
 #[test]
 fn only_some_keys_need_a_new_start() {
     let one = parsed("interface = 'a'\nlaw = { law = 'none' }").expect("it is right");
     let other = parsed("interface = 'b'\nlaw = { law = 'none' }").expect("it is right");
-    assert_eq!(one.fixed_difference(&other), Some("interface"));
+    let differs = |new: &Config| kept(std::slice::from_ref(&one), std::slice::from_ref(new));
+    let needs = |key: &str| Some(format!("{key}: a running gate cannot change this"));
+    assert_eq!(differs(&other), needs("interface"));
     let mode =
         parsed("interface = 'a'\nmode = 'enforce'\nlaw = { law = 'none' }").expect("it is right");
-    assert_eq!(one.fixed_difference(&mode), None);
+    assert_eq!(differs(&mode), None);
     let hook = "interface = 'a'\nhook = 'clsact'\nlaw = { law = 'none' }";
-    assert_eq!(one.fixed_difference(&parsed(hook).expect("it is right")), Some("hook"));
+    assert_eq!(differs(&parsed(hook).expect("it is right")), needs("hook"));
 }
 
 // Of a router: what stands beside the two tables holds for both, and each says what is its own.
@@ -201,8 +208,8 @@ fn a_file_may_name_both_directions() {
     let one = one.expect("it is right");
     assert_eq!(one[0].socket, PathBuf::from("/run/tidegate/gate-lan0.sock"));
     assert_eq!((one.len(), one[0].direction), (1, Some(Direction::Down)));
-    assert_eq!(one[0].fixed_difference(&all[0]), Some("socket"));
-    assert_eq!(one[0].fixed_difference(&all[1]), Some("the direction"));
+    let other = Some("the file names other directions than the gate that runs".to_owned());
+    assert_eq!((kept(&one, &all), kept(&all, &one)), (other.clone(), other));
 }
 
 #[test]
@@ -249,5 +256,96 @@ fn a_page_is_for_this_machine_unless_the_file_names_it() {
     assert_eq!(named.map(|place| place.hosts), Some(vec!["router.lan".to_owned()]));
     let one = parsed(&format!("{law}page = '127.0.0.1:9478'")).expect("it is right");
     let other = parsed(&format!("{law}page = '127.0.0.1:9479'")).expect("it is right");
-    assert_eq!(one.fixed_difference(&other), Some("page"));
+    assert!(kept(&[one], &[other]).is_some_and(|what| what.starts_with("page: ")));
+}
+
+// Two spellings of one network have one key: the kernel compares the bits of the prefix alone, and a
+// reload from one to the other would take the network away.
+#[test]
+fn a_network_has_one_key_however_it_is_written() {
+    let keys = |text: &str| {
+        let network: Network = text.parse().expect("a network");
+        (network.key4(), network.key6())
+    };
+    assert_eq!(keys("10.9.1.77/24"), keys("10.9.1.0/24"));
+    assert_eq!(keys("10.9.1.77/0"), keys("0.0.0.0/0"));
+    assert_eq!(keys("fd09:1::77/64"), keys("fd09:1::/64"));
+    assert_ne!(keys("10.9.1.77/32"), keys("10.9.1.0/32"));
+    assert_ne!(keys("fd09:1::77"), keys("fd09:1::"));
+}
+
+const TIDE: &str = "interface = 'wan0'\nlaw = { law = 'tide' }\nshape = '9.5Mbit'\n";
+
+#[test]
+fn keys_that_do_not_fit_each_other_are_refused_with_their_line() {
+    let long = format!("socket = '/run/{}'", "x".repeat(103));
+    for (line, what) in [
+        ("capacity = '95Mbit'", "gate.toml:4: capacity: no more than the 9.5Mbit of `shape`"),
+        ("socket = ''", "gate.toml:4: socket: a path of 1 to 107 bytes"),
+        (&*long, "gate.toml:4: socket: a path of 1 to 107 bytes"),
+        ("page_hosts = ['router.lan']", "gate.toml:4: page_hosts: there is no page"),
+        ("page = '127.0.0.1:9000'\nmetrics = '127.0.0.1:9000'", "gate.toml:4: page: `metrics`"),
+    ] {
+        let found = refusal(&format!("{TIDE}{line}\n"));
+        assert!(found.starts_with(what), "{line}: {found}");
+    }
+    let buffer =
+        "interface = 'wan0'\nlaw = { law = 'tide' }\ncapacity = '9Mbit'\nshape_buffer = '9kB'";
+    assert!(refusal(buffer).starts_with("gate.toml:4: shape_buffer: there is no shaper"));
+}
+
+// The map of the kernel has 1024 places for each version of IP.
+#[test]
+fn as_many_networks_as_the_kernel_takes() {
+    let with = |many: u32| {
+        let four = (0..many).map(|n| format!("'10.{}.{}.0/24'", n / 256, n % 256));
+        let all: Vec<_> = four.chain(["'fd09::/64'".to_owned()]).collect();
+        parsed(&format!("{TIDE}never_refuse = {{ networks = [{}] }}", all.join(",")))
+    };
+    assert!(with(1024).is_ok());
+    let beyond = with(1025).expect_err("one too many").to_string();
+    assert!(beyond.starts_with("gate.toml:4: never_refuse: more than 1024"), "{beyond}");
+}
+
+// Who mends the law's settings is not told of the rate first, and of them afterwards.
+#[test]
+fn a_wrong_setting_of_the_law_is_said_before_a_rate_is_asked_for() {
+    let wrong = refusal("interface = 'wan0'\nlaw = { law = 'tide', alpha_mim = 5 }\n");
+    assert!(wrong.contains("alpha_mim"), "{wrong}");
+    let none = refusal("interface = 'wan0'\nlaw = { law = 'tide' }\n");
+    assert!(none.starts_with("gate.toml:2: law: tide needs the link's rate"), "{none}");
+}
+
+// A name with a port would be a link that nobody can open, `http://[10.9.1.1:9478]:9478`.
+#[test]
+fn a_host_of_a_page_is_a_name_or_an_address() {
+    for (host, good) in [
+        ("router.lan", true),
+        ("10.9.1.1", true),
+        ("fd09:1::1", true),
+        ("10.9.1.1:9478", false),
+        ("http://router.lan", false),
+        ("router lan", false),
+        ("", false),
+    ] {
+        let text = format!("{TIDE}page = '10.9.1.1:9478'\npage_hosts = ['{host}']\n");
+        assert_eq!(parsed(&text).is_ok(), good, "{host}");
+    }
+}
+
+// One of two directions must not change while the other refuses the file.
+#[test]
+fn both_directions_take_over_a_file_or_neither() {
+    let text = |down: &str, up: &str| {
+        format!(
+            "law = {{ law = 'tide' }}\n[down]\ninterface = 'lan0'\nshape = '{down}'\n[up]\ninterface = 'wan0'\nshape = '1Mbit'\npriority = {up}\n"
+        )
+    };
+    let read = |text: &str| Config::parse(text, "gate.toml").expect("it is right");
+    let running = read(&text("2Mbit", "7"));
+    let found =
+        |text: &str| obstacle(&running, &read(text), text, "gate.toml").map(|it| it.to_string());
+    assert_eq!(found(&text("3Mbit", "7")), None);
+    let priority = found(&text("3Mbit", "99")).expect("a gate that runs keeps its priority");
+    assert!(priority.starts_with("gate.toml:8: [up] priority: a running gate"), "{priority}");
 }

@@ -14,7 +14,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::LocalSet;
 
 use super::{Controller, epochs};
-use crate::config::Config;
+use crate::config::{self, Config};
 use crate::elsewhere::Elsewhere;
 use crate::journal::Journal;
 use crate::link::Netlink;
@@ -33,8 +33,13 @@ use crate::{metrics, privileges, program, service};
 /// go on.
 pub fn run(paths: &[PathBuf], page: Option<Place>) -> Result<(), Failure> {
     let mut gates = Vec::new();
-    for path in paths {
-        gates.extend(Config::read(path)?.into_iter().map(|config| (config, path.clone(), None)));
+    for (path, all) in config::read_all(paths)? {
+        gates.extend(all.iter().map(|config| GateFile {
+            config: config.clone(),
+            path: path.to_owned(),
+            all: all.clone(),
+            observation: None,
+        }));
     }
     block_on(serve(gates, page)).map(|_| ())
 }
@@ -44,8 +49,12 @@ pub fn run(paths: &[PathBuf], page: Option<Place>) -> Result<(), Failure> {
 /// # Errors
 /// It cannot start, or the file cannot be written.
 pub fn observe(wanted: Vec<(Config, Plan)>) -> Result<(), Failure> {
-    let gate =
-        |(config, plan): (Config, Plan)| (config, plan.file.clone(), Some(Observation::new(plan)));
+    let gate = |(config, plan): (Config, Plan)| GateFile {
+        path: plan.file.clone(),
+        all: vec![config.clone()],
+        config,
+        observation: Some(Observation::new(plan)),
+    };
     conclude(&block_on(serve(wanted.into_iter().map(gate).collect(), None))?)
 }
 
@@ -76,8 +85,15 @@ fn block_on(
     runtime.at("tokio")?.block_on(gates)
 }
 
-/// What a gate starts from: its settings, its file, and what it observes where it has none.
-type GateFile = (Config, PathBuf, Option<Observation>);
+/// What a gate starts from.
+struct GateFile {
+    config: Config,
+    path: PathBuf,
+    /// The gates of this file, this one included.
+    all: Vec<Config>,
+    /// What it observes, where it has no file.
+    observation: Option<Observation>,
+}
 
 /// Places all gates, then runs them side by side; what was observed. If one cannot be placed, none
 /// is.
@@ -88,8 +104,8 @@ async fn serve(wanted: Vec<GateFile>, page: Option<Place>) -> Result<Vec<Observa
     let mut gates: Vec<Gate> = Vec::new();
     let mut pages = Pages::default();
     for each in wanted {
-        let path = each.0.socket.clone();
-        let place = page.clone().or(each.0.page.clone());
+        let path = each.config.socket.clone();
+        let place = page.clone().or(each.config.page.clone());
         let started = match sockets.entry(path) {
             Entry::Occupied(there) => Ok(there.into_mut()),
             Entry::Vacant(place) => {
@@ -164,7 +180,7 @@ struct Gate {
 impl Gate {
     /// Places a gate, which joins those that answer on its socket.
     fn start(
-        (config, path, observation): GateFile,
+        GateFile { config, path, all, observation }: GateFile,
         members: &mut Vec<Member>,
     ) -> Result<Gate, Failure> {
         let mut status = Status::default();
@@ -183,6 +199,7 @@ impl Gate {
             epochs: epochs(&config)?,
             journal: Journal::new(config.file.log.clone()),
             config,
+            began_with: all,
             path,
             placed: None,
             past: Tally::default(),

@@ -39,7 +39,7 @@ impl Controller {
         }
         let note = format!("{name}: the interface is called {called} now, and the gate is there");
         if !self.troubles.contains_key(&Concern::Interface) {
-            tracing::warn!("{note}; set `interface` to its name");
+            tracing::warn!("{note}; set `interface` to its name and restart the gate");
         }
         Ok(note)
     }

@@ -12,12 +12,17 @@ impl Controller {
     /// Does what an operator asks for; what to answer. Who then asks for the status finds it done.
     pub(super) fn follow_order(&mut self, order: Order) -> Result<String, Failure> {
         let done = self.try_order(order);
+        self.show_mode();
+        done
+    }
+
+    /// Shows in the status whether the gate refuses, and for how long.
+    fn show_mode(&self) {
         let (mode, left) = (self.config.file.mode.name(), self.trial_left());
         self.board.send_modify(|status| {
             mode.clone_into(&mut status.mode);
             status.trial_s = left;
         });
-        done
     }
 
     /// Seconds until a trial ends by itself.
@@ -79,6 +84,7 @@ impl Controller {
             self.config.file.mode = Mode::Observe;
             self.report(Concern::Interface, failure.to_string());
         }
+        self.show_mode();
     }
 
     /// Prints what was observed so far.

@@ -40,12 +40,11 @@ pub struct Hour {
 impl Hour {
     /// Adds what has happened since the last look; `at_s`: seconds since 1970.
     pub fn add(&mut self, status: &Status, at_s: u64) {
-        let by_queue = status.connections.map_or(0, |(_, lost)| lost);
         let now = Part {
             at_s,
             bytes: status.sent_bytes,
             came: status.arrived_total,
-            refused: status.of(Fate::Refused) + by_queue,
+            refused: status.refused(),
             spared: status.of(Fate::WouldRefuse),
             lost: status.drops_total,
         };

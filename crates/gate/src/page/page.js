@@ -34,7 +34,7 @@ function duration(seconds) {
 
 const count = (number) => number.toLocaleString("en");
 const fate = (status, name) => (status.packets.find(([found]) => found === name) ?? [name, 0])[1];
-const refused = (status) => fate(status, "session_refused") + (status.connections ? status.connections[1] : 0);
+const refused = (status) => fate(status, "session_refused") + fate(status, "quic_refused") + (status.connections ? status.connections[1] : 0);
 
 // The token: of the address, and then of this tab, so that it stays in no history.
 

@@ -1,6 +1,6 @@
 //! Where a page is served, and who reaches it.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 /// Where a page is served, and the names by which other machines may open it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -26,6 +26,17 @@ impl Place {
                 port = address.port()
             ));
         }
+        if let Some(host) = hosts.iter().find(|host| !is_host(host)) {
+            return Err(format!(
+                "`page_hosts`: `{host}` is no name of a machine: write router.lan, or an address without port"
+            ));
+        }
         Ok(Place { address, hosts: hosts.to_vec() })
     }
+}
+
+/// Whether that is a name (RFC 1123, 2.1; with the underscore that some networks have) or an address.
+fn is_host(text: &str) -> bool {
+    let sign = |sign: char| sign.is_ascii_alphanumeric() || "-._".contains(sign);
+    text.parse::<IpAddr>().is_ok() || (!text.is_empty() && text.chars().all(sign))
 }
