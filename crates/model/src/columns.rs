@@ -220,7 +220,7 @@ table! {
 table! {
     /// A row of `flow_window`: one for each flow, in the order of `flows`.
     FlowWindowRow of FLOW_WINDOW:
-    reached_s: f64 "s" "the opening packet that got through reached the receiver; of UDP: first packet sent";
+    reached_s: f64 "s" "the opening packet that got through reached the receiver, or the client of an upload that a gate admits by its SYN+ACK; of UDP: first packet sent";
     window_bytes: u64 "B" "delivered in order after the warm-up";
 }
 

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use tidegate_core::law::session::Opener;
 use tidegate_core::units::Time;
 
+use crate::law::Gate;
 use crate::route::Routes;
-use crate::scenario::{Arrivals, Class, Direction, End, Network, PacketKind, Transport};
+use crate::scenario::{Arrivals, Class, Direction, End, Network, PacketKind, Scenario, Transport};
 
 /// The ports that the sessions of one class and direction cross.
 #[derive(Clone, Debug, Default)]
@@ -19,6 +20,8 @@ pub(crate) struct Path {
     syn: BTreeSet<u32>,
     /// Ports that SYN+ACKs cross.
     syn_ack: BTreeSet<u32>,
+    /// Whether the end that opens a session sends its data.
+    client_sends: bool,
 }
 
 impl Path {
@@ -42,6 +45,31 @@ pub(crate) fn of(network: &Network, traffic: &[Class]) -> Vec<Path> {
         }
     }
     paths
+}
+
+impl Scenario {
+    /// Of each class: whether a gate decides about sessions of which the client sends the data at
+    /// their SYN+ACK. It does where other classes' sessions open with theirs, and cannot tell the
+    /// two apart. Such a session is admitted when the SYN+ACK passes, and not when the SYN arrives.
+    pub fn admitted_by_answer(&self) -> Vec<bool> {
+        let gates =
+            (0..).zip(&self.network.ports).filter_map(|(at, port)| Some((at, port.gate.as_ref()?)));
+        let asks = |gate: &Gate| gate.opener() != Opener::Syn && !gate.ingress().openers;
+        let asking: Vec<(u32, &Gate)> = gates.filter(|(_, gate)| asks(gate)).collect();
+        let mut found = vec![false; self.traffic.len()];
+        if asking.is_empty() {
+            return found;
+        }
+        for path in of(&self.network, &self.traffic) {
+            let Some(class) = self.traffic.get(path.class) else { continue };
+            let quic = matches!(class.transport, Transport::Quic(_));
+            let asked = asking
+                .iter()
+                .any(|(at, gate)| path.syn_ack.contains(at) && (gate.keys.quic.is_some() || !quic));
+            found[path.class] |= path.client_sends && asked;
+        }
+        found
+    }
 }
 
 /// The round trip of one pair of hosts of a class, if nothing waits anywhere.
@@ -100,7 +128,8 @@ fn path(
     place: usize,
     (direction, opens): (Direction, End),
 ) -> Path {
-    let mut path = Path { class: place, ..Path::default() };
+    let client_sends = opens == End::Sender;
+    let mut path = Path { class: place, client_sends, ..Path::default() };
     let shaken = match &class.transport {
         Transport::Quic(_) => true,
         other => other.tcp().is_some_and(|tcp| tcp.handshake),
@@ -117,7 +146,7 @@ fn path(
         if !(shaken && readable) {
             continue;
         }
-        let (client, server) = if opens == End::Sender { (from, to) } else { (to, from) };
+        let (client, server) = if client_sends { (from, to) } else { (to, from) };
         path.syn.extend(ports(client, server, PacketKind::Syn));
         path.syn_ack.extend(ports(server, client, PacketKind::SynAck));
     }

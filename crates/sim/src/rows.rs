@@ -1,5 +1,6 @@
 //! One row per flow: its cold record while it runs, its result when it is over.
 
+use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::units::Time;
 
 /// Size of a flow without end.
@@ -55,6 +56,15 @@ impl Row {
             timeouts: 0,
             syn_tries: 0,
             class,
+        }
+    }
+
+    /// The session is admitted with this packet, unless it was before: when the last gate on its way
+    /// let it pass, or without one now.
+    pub(crate) fn admit(&mut self, packet: &Packet, now: Time) {
+        if self.admitted == Time::NEVER {
+            self.reached = now;
+            self.admitted = if packet.flags.has(Flags::ADMITTED) { packet.sent } else { now };
         }
     }
 

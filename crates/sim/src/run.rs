@@ -195,7 +195,8 @@ impl Simulation {
             classes: scenario
                 .traffic
                 .iter()
-                .map(|class| params(class, seed, scenario.warmup))
+                .zip(scenario.admitted_by_answer())
+                .map(|(class, by_answer)| params(class, by_answer, seed, scenario.warmup))
                 .collect(),
             probe: Probe::new(scenario),
             backlog: Backlog::new(scenario),
@@ -552,7 +553,7 @@ fn port_of(scenario: &Scenario, name: String) -> Result<usize, BuildError> {
     place.ok_or(BuildError::NoSuchPort(name))
 }
 
-fn params(class: &Class, seed: u64, warmup: Time) -> ClassParams {
+fn params(class: &Class, by_answer: bool, seed: u64, warmup: Time) -> ClassParams {
     // a class without TCP needs none of this
     let tcp = class.transport.tcp().cloned().unwrap_or_else(|| Profile::default().tcp());
     // controls made for QUIC hear of every mark, as there (RFC 9000, 13.4.2)
@@ -563,6 +564,7 @@ fn params(class: &Class, seed: u64, warmup: Time) -> ClassParams {
         detector: Detector::of(&class.transport),
         receiver: class.receiver,
         pairs: class.pairs.clone(),
+        by_answer,
         patience: patience(class),
         jitter: syn_jitter(seed, &class.name),
         rtts: Rtts::after(warmup),

@@ -53,6 +53,8 @@ pub(crate) struct ClassParams {
     /// How its receivers misbehave.
     pub(crate) receiver: Option<Misbehaviour>,
     pub(crate) pairs: Vec<(u16, u16)>,
+    /// Whether a gate admits its uploads at their SYN+ACK.
+    pub(crate) by_answer: bool,
     pub(crate) patience: Option<Time>,
     /// Draws the jitter of SYN retries.
     pub(crate) jitter: Pcg64,
@@ -85,6 +87,7 @@ impl ClassParams {
             detector,
             receiver: None,
             pairs,
+            by_answer: false,
             patience: None,
             jitter,
             rtts,

@@ -105,3 +105,22 @@ fn people_who_come_at_once_are_not_refused() {
         assert!(came >= 30.0 && came == admitted, "seed {seed}: {admitted} of {came}");
     }
 }
+
+/// By hand: 50 a second for 60 s are 3000 of 6000 that come; an admitted upload of 10 kB ends within
+/// a second on an idle link of 100 Mbit/s. A gate at the port towards the users meets an upload at
+/// its SYN+ACK alone: the SYN passes by another way, and reaches the server long before.
+#[test]
+fn an_upload_is_admitted_when_its_syn_ack_passes_the_gate() {
+    let text = "name = 'x'\nduration = '60s'\nwarmup = '0s'\n\
+        [topology.dumbbell]\npairs = 10\naccess = { rate = '1Gbit', delay = '1ms' }\n\
+        bottleneck = { rate = '100Mbit', delay = '10ms', buffer = '10000packets' }\n\
+        [port.bottleneck]\ngate = { law = 'fixed-rate', rate = '50/s' }\n\
+        [traffic.a]\narrivals = { poisson = '100/s' }\nsize = '10kB'\ndirection = 'upload'\n";
+    let results = run(&load(text, &[]), 1);
+    let admitted = column(&results.flows, "admitted_s");
+    let many = admitted.iter().filter(|at| at.is_finite()).count();
+    assert!((2900..=3000).contains(&many), "{many} of {}", admitted.len());
+    let took = column(&results.flows, "fct_admitted_s");
+    let slow = took.iter().filter(|took| **took > 1.0).count();
+    assert!(slow < 30, "{slow} took more than a second from their admission");
+}

@@ -198,11 +198,11 @@ keys! {
     #[derive(Default)]
     "GateKeys" as pub GateKeys:
     admit: Option<Admits> = none "`visits`, the default of `tide`: each connection with those of its client that follow the end of one; `clients`: a client with all of its connections; `connections`, the default of the others: each by itself. The first two need eligibility" + "Or which packet opens a session, as `opener`.";
-    opener: Option<Opener> = none "Which packet opens a session at this port; default: the SYN of uploads, the SYN+ACK of downloads, either where data of both crosses this port";
+    opener: Option<Opener> = none "Which packet opens a session at this port; default: the SYN of uploads, the SYN+ACK of downloads, either where data of both crosses this port" + "A session whose data goes the other way is refused by its SYN+ACK too, if that crosses this port: the two cannot be told apart.";
     refuse: Refusal = { Refusal::Drop } "How a session is refused; default drop";
     charge: Charge = { Charge::Passed } "Which opening packets count against the allowance; default passed";
     quic: Option<quic::Config> = none "How sessions of QUIC are seen; default: they are not, and pass";
-    onset: Time = "0s" quiet ["0s" to "60s"] "Nothing is refused until the excess of admitted sessions, with those whose handshakes the queue lost, would take so long to end at the present pace, and then until an epoch without a refusal, as at a real gate" + "With 0s the law decides from the start.";
+    onset: Time = "0s" quiet ["0s" to "60s"] "Nothing is refused until the excess of admitted sessions, with those whose handshakes the queue lost, would take so long to end at the present pace, while the queue loses a packet in twenty or more; and then until an epoch without a refusal, as at a real gate" + "With 0s the law decides from the start.";
     ends_of: EndsOf = { EndsOf::Sender } quiet "Whose FIN ends a session: `peer`, as at a real gate, the receiver's, which comes in by the other direction of the link; default `sender`: the sender's, which leaves";
     refuse_at: Option<RefuseAt> = none "Where a download is refused: `ingress`, its SYN as it comes in by the other direction of the link, or `egress`, the SYN+ACK as it leaves; default `ingress` if `ends_of` is `peer`, else `egress`";
     tokens_keep: f64 = 0 quiet [0 to 60] "Epochs for which the tokens keep that nobody has used (limiter `token-bucket`); a real gate keeps them for 2" + "With 0 a bucket holds one token.";

@@ -211,18 +211,14 @@ impl HostTable {
         }
         let flow = &mut self.flows[id.slot()];
         let side = if packet.flags.has(Flags::TO_SOURCE) { SOURCE } else { SINK };
-        if side == SINK {
-            if packet.flags.has(Flags::DATA) {
-                let class = &mut world.classes[usize::from(flow.class)];
-                class.arrived_bytes += u64::from(packet.size);
-            }
-            let row = &mut world.rows[flow.row as usize];
-            let opens = packet.ext != Ext::Datagram { payload: place, form: Form::Other };
-            if row.admitted == Time::NEVER && (opens || !flow.initial) {
-                row.reached = now;
-                let passed = packet.flags.has(Flags::ADMITTED);
-                row.admitted = if passed { packet.sent } else { now };
-            }
+        let class = &mut world.classes[usize::from(flow.class)];
+        if side == SINK && packet.flags.has(Flags::DATA) {
+            class.arrived_bytes += u64::from(packet.size);
+        }
+        let by_answer = flow.client == SOURCE && class.by_answer;
+        let opens = packet.ext != Ext::Datagram { payload: place, form: Form::Other };
+        if side == if by_answer { SOURCE } else { SINK } && (opens || !flow.initial) {
+            world.rows[flow.row as usize].admit(packet, now);
         }
         flow.unanswered &= side != flow.client;
         let bytes = world.net.datagrams.bytes(place);

@@ -244,10 +244,8 @@ impl Receiver {
         if !download && matches!(self.state, State::Open | State::LastAck) {
             return;
         }
-        if ctx.row.admitted == Time::NEVER {
-            ctx.row.reached = ctx.net.now;
-            ctx.row.admitted =
-                if packet.flags.has(Flags::ADMITTED) { packet.sent } else { ctx.net.now };
+        if download || !ctx.class.by_answer {
+            ctx.row.admit(packet, ctx.net.now);
         }
         if download {
             if self.state != State::LastAck {

@@ -38,6 +38,9 @@ impl<C: Control + Payloads> Sender<C> {
             (true, State::SynSent) => {
                 let again = ctx.syn_tries.saturating_sub(1);
                 self.rto.syn_again = again.try_into().unwrap_or(u8::MAX);
+                if ctx.class.by_answer {
+                    ctx.row.admit(packet, ctx.net.now);
+                }
                 // a packet of its own, before any data (RFC 9293, figure 6)
                 Self::acknowledge(address, 0, ctx);
                 self.open(packet, address, ctx);
