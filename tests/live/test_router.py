@@ -2,6 +2,7 @@
 
 import json
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -158,6 +159,22 @@ def test_one_file_controls_both_directions(router):
     gate.terminate()
     assert gate.wait(timeout=120) == 0
     assert router.programs(device="lan0") == router.programs(device="wan0") == []
+
+
+# [up] cannot take over its priority: [down] must not change alone.
+def test_both_directions_take_over_a_file_or_neither(router):
+    text = BOTH.replace("interface = 'lan0'", "interface = 'lan0'\nshape = '20Mbit'")
+    gate = router.both(f"mode = 'enforce'\n{text}")
+    before = router.queues("lan0")
+    router.write(text.replace("20Mbit", "30Mbit") + "priority = 99\n")
+    gate.send_signal(signal.SIGHUP)
+
+    def told():
+        return ["[up] priority: a running gate" in each["trouble"] for each in router.states()]
+
+    router.until(lambda: told() == [True, True], "refusing the file")
+    assert [each["mode"] for each in router.states()] == ["enforce", "enforce"]
+    assert router.queues("lan0") == before
 
 
 # Each direction has a law of its own: what is refused in one does not close the other.
