@@ -202,7 +202,7 @@ keys! {
     refuse: Refusal = { Refusal::Drop } "How a session is refused; default drop";
     charge: Charge = { Charge::Passed } "Which opening packets count against the allowance; default passed";
     quic: Option<quic::Config> = none "How sessions of QUIC are seen; default: they are not, and pass";
-    onset: Time = "0s" quiet ["0s" to "60s"] "Nothing is refused until the excess of admitted sessions, with those whose handshakes the queue lost, would take so long to end at the present pace, while the queue loses a packet in twenty or more; and then until an epoch without a refusal, as at a real gate" + "With 0s the law decides from the start.";
+    onset: Time = "0s" quiet ["0s" to "60s"] "Nothing is refused until the excess of admitted sessions, with those whose handshakes the queue lost, would take so long to end at the present pace: in two epochs where the queue loses a packet in twenty or more, else for ten seconds; and then until an epoch without a refusal, as at a real gate" + "With 0s the law decides from the start.";
     ends_of: EndsOf = { EndsOf::Sender } quiet "Whose FIN ends a session: `peer`, as at a real gate, the receiver's, which comes in by the other direction of the link; default `sender`: the sender's, which leaves";
     refuse_at: Option<RefuseAt> = none "Where a download is refused: `ingress`, its SYN as it comes in by the other direction of the link, or `egress`, the SYN+ACK as it leaves; default `ingress` if `ends_of` is `peer`, else `egress`";
     tokens_keep: f64 = 0 quiet [0 to 60] "Epochs for which the tokens keep that nobody has used (limiter `token-bucket`); a real gate keeps them for 2" + "With 0 a bucket holds one token.";
