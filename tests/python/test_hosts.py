@@ -188,3 +188,28 @@ def test_hosts_that_are_late_make_a_run_invalid() -> None:
     watched.watch, watched.before = room.Watch([]), {}
     watched.watch.end()
     assert watched.ran_out() == ["hosts were 80 ms late (p95), and 50 ms are allowed"]
+
+
+# A program of the lab says what is missing, or what went wrong, in a line and not in a traceback.
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (lab.NoLab("there is no /dev/net/tun"), 2, "no lab here: there is no /dev/net/tun\n"),
+        (lab.LabError("ip: no such link"), 1, "ip: no such link\n"),
+    ],
+)
+def test_a_program_of_the_lab_ends_with_a_line(error, code, said, capsys, monkeypatch):
+    monkeypatch.setattr(lab.signal, "signal", lambda *_: None)
+
+    def main():
+        raise error
+
+    assert lab.interrupted(main) == code
+    assert capsys.readouterr().err == said
+
+
+def test_what_a_program_of_the_lab_needs_is_named(monkeypatch):
+    monkeypatch.setattr(lab, "obstacle", lambda *, gate: None)
+    lab.need(gate=True)
+    with pytest.raises(lab.NoLab, match="not installed: tidegate-nowhere"):
+        lab.need(gate=True, also=["sh", "tidegate-nowhere"])

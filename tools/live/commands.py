@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import shutil
 import socket
 import statistics
 import subprocess
@@ -23,7 +22,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from tidegate.hosts.lab import LabError, interrupted, obstacle, program
+from tidegate.hosts.lab import LabError, interrupted, need, program
 from tidegate.scenario import toml
 from tools.live import loads
 
@@ -185,11 +184,7 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=5, help="runs of each line")
     parser.add_argument("--seconds", type=float, default=10.0, help="length of a transfer")
     given = parser.parse_args()
-    missing = [name for name in ("curl", "iperf3") if shutil.which(name) is None]
-    reason = f"not installed: {', '.join(missing)}" if missing else obstacle(gate=False)
-    if reason is not None:
-        print(f"nothing is measured: {reason}", file=sys.stderr)
-        return 2
+    need(gate=False, also=["curl", "iperf3"])
     print("| link | command | expected | measured: median (least to most) | difference % |")
     print("|---|---|---|---|---|")
     for asked in ROWS:

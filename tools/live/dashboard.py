@@ -14,7 +14,6 @@ import argparse
 import json
 import math
 import re
-import shutil
 import sys
 import time
 import urllib.parse
@@ -23,7 +22,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from tidegate.hosts.lab import LEFT, PORT, Lab, LabError, interrupted, obstacle, run
+from tidegate.hosts.lab import LEFT, PORT, Lab, LabError, interrupted, need, run
 from tidegate.show.style import GREY, RULES, colour, line
 from tools.live.page_users import Plan
 from tools.live.pages import CLIENTS, PAGE_ON_LINK, SCENARIO
@@ -523,17 +522,14 @@ def main() -> int:
     given = parser.parse_args()
     if not 15 <= given.seconds <= 3600:
         parser.error(f"--seconds {given.seconds:g}: 15 to 3600")
-    missing = None if shutil.which("prometheus") else "prometheus is not installed"
-    if reason := missing or obstacle(gate=True):
-        print(f"no lab here: {reason}", file=sys.stderr)
-        return 2
+    need(gate=True, also=["prometheus"])
     try:
         given.out.parent.mkdir(parents=True, exist_ok=True)
         with Lab() as lab:
             print(f"{given.seconds:.0f} s of users who load pages ...", flush=True)
             seen = watched(lab, given.seconds)
         draw(seen, given.out)
-    except (LabError, OSError) as error:
+    except OSError as error:
         print(error, file=sys.stderr)
         return 1
     print(f"the picture is {given.out}")

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from tidegate.hosts.lab import LATE_MS, Lab, LabError, interrupted, obstacle, valid
+from tidegate.hosts.lab import LATE_MS, Lab, interrupted, need, valid
 from tidegate.show.style import RULES, colour
 from tools.live.measure import Flow, Measures, of_flows, read, simulate
 
@@ -154,20 +154,14 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1, help="of the flows")
     parser.add_argument("--out", type=Path, default=Path("out/live-demo"), help="folder")
     given = parser.parse_args()
-    if reason := obstacle(gate=True):
-        print(f"no lab here: {reason}", file=sys.stderr)
-        return 2
+    need(gate=True)
     given.out.mkdir(parents=True, exist_ok=True)
     runs = []
-    try:
-        for name in LAWS:
-            law: dict[str, object] = {"law": name}
-            print(f"{name}: {given.seconds:.0f} s of real downloads ...", flush=True)
-            runs.append(valid(partial(in_the_lab, law, given.seconds, given.seed), print))
-            runs.append(in_the_simulator(law, given.seconds, given.seed))
-    except LabError as error:
-        print(error, file=sys.stderr)
-        return 1
+    for name in LAWS:
+        law: dict[str, object] = {"law": name}
+        print(f"{name}: {given.seconds:.0f} s of real downloads ...", flush=True)
+        runs.append(valid(partial(in_the_lab, law, given.seconds, given.seed), print))
+        runs.append(in_the_simulator(law, given.seconds, given.seed))
     print(table(runs))
     print(f"refused by the gate: {', '.join(f'{run.law} {run.refused}' for run in runs[::2])}")
     picture = given.out / "overload.png"

@@ -33,7 +33,7 @@ from tidegate.hosts.lab import (
     RanOut,
     interrupted,
     lateness,
-    obstacle,
+    need,
     valid,
 )
 from tools.live.cost import Cost, counting_time, hooks, in_turn, mean_times, put_empty
@@ -427,9 +427,8 @@ def main() -> int:
     parts = given.only or (PREDICTED if given.predict else PARTS)
     if given.predict and not set(parts) <= set(PREDICTED):
         parser.error(f"the simulator has only these parts: {', '.join(PREDICTED)}")
-    if not given.predict and (reason := obstacle(gate=True)):
-        print(f"no lab here: {reason}", file=sys.stderr)
-        return 2
+    if not given.predict:
+        need(gate=True)
     controls = given.control or tuple(CONTROLS)
     costs = given.control or tuple(COSTS)
     loads = (given.seconds, given.runs, controls, given.seed)
@@ -437,12 +436,8 @@ def main() -> int:
     if given.short:
         wanted = replace(wanted, seconds=25, runs=1)
     begin = time.perf_counter()
-    try:
-        for name in parts:
-            PARTS[name](wanted)
-    except LabError as error:
-        print(error, file=sys.stderr)
-        return 1
+    for name in parts:
+        PARTS[name](wanted)
     print(f"\n{time.perf_counter() - begin:.0f} s")
     return 0
 

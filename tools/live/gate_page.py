@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tidegate.hosts.lab import RIGHT, Lab, LabError, interrupted, obstacle, run
+from tidegate.hosts.lab import RIGHT, Lab, interrupted, need, run
 from tools.browser import Browser
 from tools.live.dashboard import MBIT, ROOT, prepare, users
 from tools.live.flood import syn
@@ -145,9 +145,7 @@ def main() -> int:
     given = parser.parse_args()
     if not 15 <= given.seconds <= 3600:
         parser.error(f"--seconds {given.seconds:g}: 15 to 3600")
-    if reason := obstacle(gate=True):
-        print(f"no lab here: {reason}", file=sys.stderr)
-        return 2
+    need(gate=True)
     try:
         with Lab() as lab:
             if given.cost:
@@ -155,7 +153,7 @@ def main() -> int:
                 return 0
             print(f"{given.seconds:.0f} s of users who load pages ...", flush=True)
             photograph(lab, given.seconds, given.out)
-    except (LabError, OSError) as error:
+    except OSError as error:
         print(error, file=sys.stderr)
         return 1
     print(f"the picture is {given.out}")

@@ -20,7 +20,6 @@ import argparse
 import json
 import math
 import multiprocessing
-import shutil
 import statistics
 import sys
 from collections import defaultdict
@@ -29,7 +28,7 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tidegate.hosts.lab import LabError, interrupted, obstacle
+from tidegate.hosts.lab import LabError, interrupted, need
 from tools.live.pages import (
     CONTROLS,
     EVERY_CONTROL,
@@ -250,12 +249,7 @@ def main() -> int:
     if given.table:
         tables(by_cell(rows), cells)
         return 0
-    reason = obstacle(gate=True)
-    if not reason and not shutil.which("nft"):
-        reason = "not installed: nftables"
-    if reason:
-        print(f"no lab here: {reason}", file=sys.stderr)
-        return 2
+    need(gate=True, also=["nft"])
     there = {cell_of(row) for row in rows if "failed" not in row and good(row)}
     seeds = range(1, given.runs + 1)
     wanted = [Cell(**{**asdict(cell), "seed": seed}) for seed in seeds for cell in cells]

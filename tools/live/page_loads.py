@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import shutil
 import statistics
 import subprocess
 import sys
@@ -22,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import tidegate
-from tidegate.hosts.lab import LATE_MS, LabError, RanOut, interrupted, lateness, obstacle, program
+from tidegate.hosts.lab import LATE_MS, LabError, RanOut, interrupted, lateness, need, program
 from tidegate.hosts.lab import valid as until_valid
 from tidegate.scenario import toml
 from tools.live import loads
@@ -241,16 +240,9 @@ def main() -> int:
     parser.add_argument("--pages", type=int, default=9, help="real pages of each line")
     parser.add_argument("--write", action="store_true", help=f"renew the tables in {PAGE.name}")
     given = parser.parse_args()
-    reason = "curl is not installed" if shutil.which("curl") is None else obstacle(gate=False)
-    if reason is not None:
-        print(f"nothing is measured: {reason}", file=sys.stderr)
-        return 2
+    need(gate=False, also=["curl"])
     printer = Printer(markdown=False)
-    try:
-        tables(LOADS, given.pages, printer)
-    except LabError as error:
-        print(error, file=sys.stderr)
-        return 1
+    tables(LOADS, given.pages, printer)
     if given.write:
         PAGE.write_text(renew(PAGE.read_text(encoding="utf-8"), printer.blocks), encoding="utf-8")
     return 0

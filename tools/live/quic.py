@@ -23,7 +23,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 import tidegate
-from tidegate.hosts.lab import LATE_MS, LEFT, NEAR, PORT, Lab, interrupted, obstacle, run, valid
+from tidegate.hosts.lab import LATE_MS, LEFT, NEAR, PORT, Lab, interrupted, need, run, valid
 from tools.live.loads import SLOWER, shaped
 from tools.live.pages import CLIENTS, SCENARIO
 
@@ -125,9 +125,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=40)
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
-    if reason := obstacle(gate=True):
-        print(reason, file=sys.stderr)
-        return 1
+    need(gate=True)
     subprocess.run(["cargo", "build", "--release", "--quiet"], cwd=ENDS, check=True)
     flows = drawn(asked.seconds, asked.seed)
     print("| control | which | in time | complete | mean | 95th percentile |")

@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tidegate.hosts.lab import LATE_MS, Lab, LabError, interrupted, obstacle, valid
+from tidegate.hosts.lab import LATE_MS, Lab, interrupted, need, valid
 from tools.live import alone, loads
 from tools.live.explained import EXPLANATIONS
 from tools.live.measure import of_flows, read, simulate
@@ -116,22 +116,16 @@ def options() -> argparse.Namespace:
 def main() -> int:
     """Run what was asked for."""
     given = options()
-    if reason := obstacle(gate=False):
-        print(f"no lab here: {reason}", file=sys.stderr)
-        return 2
+    need(gate=False)
     begin = time.perf_counter()
     printer = Printer(markdown=given.markdown, explanations=EXPLANATIONS)
-    try:
-        for case in cases():
-            if given.case is None or case.name in given.case:
-                seeds = range(1, (given.seeds or case.seeds) + 1)
-                printer.case(case, [(of_tidegate(case, n), of_linux(case, n)) for n in seeds])
-        for control in CONTROLS:
-            if given.case is None or alone.name(control) in given.case:
-                hosts_alone(control, given.seeds or SEEDS, printer)
-    except LabError as error:
-        print(error, file=sys.stderr)
-        return 1
+    for case in cases():
+        if given.case is None or case.name in given.case:
+            seeds = range(1, (given.seeds or case.seeds) + 1)
+            printer.case(case, [(of_tidegate(case, n), of_linux(case, n)) for n in seeds])
+    for control in CONTROLS:
+        if given.case is None or alone.name(control) in given.case:
+            hosts_alone(control, given.seeds or SEEDS, printer)
     printer.say(f"\n{printer.counts()}; {time.perf_counter() - begin:.0f} s")
     if given.write:
         page = Path(PAGE)

@@ -17,65 +17,32 @@ pub mod video;
 use crate::packet::{Flags, Packet};
 use crate::units::{Rate, Time};
 
-/// Why a packet did not get through. Each reason is a counter, a column value and a label.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u8)]
-pub enum Reason {
+crate::named! {
+    /// Why a packet did not get through. Each reason is a counter, a column value and a label.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    #[repr(u8)]
+    Reason:
     /// The queue was full on arrival.
-    QueueFull,
+    QueueFull = "queue_full",
     /// The law of the queue dropped it before the queue was full: on arrival, or when its turn to
     /// be sent came.
-    Early,
+    Early = "early",
     /// The gate refused the session that the packet would have opened.
-    SessionRefused,
+    SessionRefused = "session_refused",
     /// The discipline removed the packet from the queue to make room for another.
-    Evicted,
+    Evicted = "evicted",
     /// A law of the user's own decided so.
-    Custom,
+    Custom = "custom",
     /// The link lost the packet after its transmission.
-    LinkLoss,
+    LinkLoss = "link_loss",
     /// A connection packet, dropped because too much data waited.
-    Connection,
+    Connection = "connection",
     /// A filter against greedy flows drops what comes from its origin.
-    Filtered,
+    Filtered = "filtered",
     /// The policer had no tokens for it.
-    Policed,
+    Policed = "policed",
     /// It was older on arrival than the lifetime of packets at this port.
-    Expired,
-}
-
-impl Reason {
-    /// Every reason, in the order of its counter.
-    pub const ALL: [Reason; 10] = [
-        Reason::QueueFull,
-        Reason::Early,
-        Reason::SessionRefused,
-        Reason::Evicted,
-        Reason::Custom,
-        Reason::LinkLoss,
-        Reason::Connection,
-        Reason::Filtered,
-        Reason::Policed,
-        Reason::Expired,
-    ];
-    /// How many reasons there are.
-    pub const COUNT: usize = Self::ALL.len();
-
-    /// The name in columns and labels.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Reason::QueueFull => "queue_full",
-            Reason::Early => "early",
-            Reason::SessionRefused => "session_refused",
-            Reason::Evicted => "evicted",
-            Reason::Custom => "custom",
-            Reason::LinkLoss => "link_loss",
-            Reason::Connection => "connection",
-            Reason::Filtered => "filtered",
-            Reason::Policed => "policed",
-            Reason::Expired => "expired",
-        }
-    }
+    Expired = "expired",
 }
 
 /// What a datapath decides on an arrival.

@@ -6,6 +6,7 @@ extern crate self as tidegate_core;
 pub mod active;
 pub mod host;
 pub mod law;
+mod named;
 pub mod packet;
 pub mod port;
 pub mod units;

@@ -7,47 +7,47 @@ use std::mem::offset_of;
 use tidegate_core::law::session::{Counts, Knobs};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, transmute};
 
-/// Declares the fates in the order of their counters: name in labels and in the status, meaning.
-macro_rules! fates {
-    ($($fate:ident $name:literal $doc:literal)*) => {
-        /// The decision about a packet, in the order of its counter.
-        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-        #[repr(usize)]
-        pub enum Fate { $(#[doc = $doc] $fate,)* }
-
-        impl Fate {
-            /// Every fate, in the order of its counter.
-            pub const ALL: [Fate; Fate::COUNT] = [$(Fate::$fate),*];
-            /// How many fates there are.
-            pub const COUNT: usize = [$($name),*].len();
-
-            /// The name in labels and in the status.
-            pub const fn name(self) -> &'static str {
-                match self { $(Fate::$fate => $name,)* }
-            }
-        }
-    };
-}
-
-fates! {
-    Other "other_tcp" "TCP that neither opens nor ends a session."
-    Admitted "admitted" "Opened a session."
-    Exempt "exempt" "Opened one that is never refused."
-    Refused "session_refused" "Was refused."
-    WouldRefuse "would_refuse" "Would have been refused, but the gate only observes."
-    Ceiling "ceiling" "Admitted, as the refused share was at its ceiling."
-    Lapsed "lease_lapsed" "Admitted, as the controller's lease had lapsed."
-    End "end" "A FIN or a reset."
-    QuicAdmitted "quic_admitted" "A QUIC Initial that passed."
-    QuicRefused "quic_refused" "One that was refused."
-    Udp "other_udp" "Other UDP: its sessions are not visible."
-    Opaque "opaque" "Encrypted or in a tunnel: sessions not visible."
-    Fragment "fragment" "A later fragment: no TCP header."
-    OtherIp "other_ip" "ICMP and the like."
-    NotIp "not_ip" "ARP and the like."
-    Malformed "malformed" "Truncated or not understood."
-    Connection "connection" "Refused by the length of the queue."
-    Quic "quic" "QUIC of a connection that is known."
+tidegate_core::named! {
+    /// The decision about a packet, in the order of its counter.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    #[repr(usize)]
+    Fate:
+    /// TCP that neither opens nor ends a session.
+    Other = "other_tcp",
+    /// Opened a session.
+    Admitted = "admitted",
+    /// Opened one that is never refused.
+    Exempt = "exempt",
+    /// Was refused.
+    Refused = "session_refused",
+    /// Would have been refused, but the gate only observes.
+    WouldRefuse = "would_refuse",
+    /// Admitted, as the refused share was at its ceiling.
+    Ceiling = "ceiling",
+    /// Admitted, as the controller's lease had lapsed.
+    Lapsed = "lease_lapsed",
+    /// A FIN or a reset.
+    End = "end",
+    /// A QUIC Initial that passed.
+    QuicAdmitted = "quic_admitted",
+    /// One that was refused.
+    QuicRefused = "quic_refused",
+    /// Other UDP: its sessions are not visible.
+    Udp = "other_udp",
+    /// Encrypted or in a tunnel: sessions not visible.
+    Opaque = "opaque",
+    /// A later fragment: no TCP header.
+    Fragment = "fragment",
+    /// ICMP and the like.
+    OtherIp = "other_ip",
+    /// ARP and the like.
+    NotIp = "not_ip",
+    /// Truncated or not understood.
+    Malformed = "malformed",
+    /// Refused by the length of the queue.
+    Connection = "connection",
+    /// QUIC of a connection that is known.
+    Quic = "quic",
 }
 
 impl Fate {

@@ -16,22 +16,10 @@ use crate::text::tree::{self, Node, Table, Value};
 /// Makes an enum of what documents call by name, from one line for each.
 macro_rules! named {
     ($(#[$about:meta])* $Name:ident: $($(#[$doc:meta])* $arm:ident = $name:literal,)+) => {
-        $(#[$about])*
-        #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-        pub enum $Name {
-            $($(#[$doc])* #[serde(rename = $name)] $arm,)+
-        }
-
-        impl $Name {
-            /// Every one; new ones are appended.
-            pub const ALL: [$Name; [$($name),+].len()] = [$($Name::$arm),+];
-
-            /// The name in documents.
-            pub const fn name(self) -> &'static str {
-                match self {
-                    $($Name::$arm => $name,)+
-                }
-            }
+        tidegate_core::named! {
+            $(#[$about])*
+            #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+            $Name: $($(#[$doc])* #[serde(rename = $name)] $arm = $name,)+
         }
     };
 }

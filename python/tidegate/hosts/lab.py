@@ -59,6 +59,10 @@ class LabError(Exception):
     """Something in the lab did not work."""
 
 
+class NoLab(LabError):
+    """There can be no lab on this machine."""
+
+
 class RanOut(LabError):
     """This machine had no room for a run: what was measured is this machine."""
 
@@ -107,6 +111,16 @@ def obstacle(*, gate: bool) -> str | None:
     return _no_gate(built) if gate else None
 
 
+def need(*, gate: bool, also: Sequence[str] = ()) -> None:
+    """Raise NoLab where there can be no lab, or one of these programs is not there."""
+    missing = [name for name in also if shutil.which(name) is None]
+    reason = obstacle(gate=gate)
+    if reason is None and missing:
+        reason = f"not installed: {', '.join(missing)}"
+    if reason is not None:
+        raise NoLab(reason)
+
+
 def _no_gate(built: Path) -> str | None:
     if "\n  doctor " not in run(str(built), "--help"):
         return "tidegated is built without its gate: bash tools/live.sh features says why"
@@ -124,7 +138,10 @@ def run(*command: str) -> str:
 
 
 def interrupted(main: Callable[[], int]) -> int:
-    """Run a program of the lab; Ctrl-C and SIGTERM end it without a message, and remove the lab."""
+    """Run a program of the lab, and return its exit code: 2 without a lab, 1 if it did not work.
+
+    Ctrl-C and SIGTERM end it without a message, and remove the lab.
+    """
     asked = []
 
     def end(number: int, _: object) -> None:
@@ -140,6 +157,12 @@ def interrupted(main: Callable[[], int]) -> int:
         return main()
     except KeyboardInterrupt:
         return 128 + asked[0]
+    except NoLab as reason:
+        sys.stderr.write(f"no lab here: {reason}\n")
+        return 2
+    except LabError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
 
 
 @dataclass

@@ -1,78 +1,37 @@
 //! Why a node drops a datagram: counter, metric label and status field.
 
-/// A reason to drop a datagram, or to refuse its request.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Reason {
+tidegate_core::named! {
+    /// A reason to drop a datagram, or to refuse its request.
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+    Reason:
     /// The bytes are not a datagram, or the payload does not suit its service.
-    Malformed,
+    Malformed = "malformed",
     /// The sender is not a neighbour.
-    Stranger,
+    Stranger = "stranger",
     /// The `previous` field does not name the neighbour that sent it.
-    WrongPrevious,
+    WrongPrevious = "wrong_previous",
     /// Its lifetime is over.
-    Expired,
+    Expired = "expired",
     /// A filter drops it.
-    Filtered,
+    Filtered = "filtered",
     /// It requests a service that is not on the menu.
-    UnknownService,
+    UnknownService = "unknown_service",
     /// No route leads to its destination.
-    NoRoute,
+    NoRoute = "no_route",
     /// The queue of its link was full.
-    QueueFull,
+    QueueFull = "queue_full",
     /// A request with a wrong authentication code, or on a link without a key.
-    Forged,
+    Forged = "forged",
     /// A request with an old sequence number.
-    Replayed,
+    Replayed = "replayed",
     /// A request that is too old, or from too far in the future.
-    Stale,
+    Stale = "stale",
     /// A request from a neighbour to which the origin's packets are not sent.
-    NotDownstream,
+    NotDownstream = "not_downstream",
     /// The table of filters is full.
-    FiltersFull,
+    FiltersFull = "filters_full",
     /// The table of origins at the sink is full.
-    ConnectionsFull,
+    ConnectionsFull = "connections_full",
     /// The socket refused it.
-    SendFailed,
-}
-
-impl Reason {
-    /// Every reason, in the order of the counters.
-    pub const ALL: [Reason; 15] = [
-        Reason::Malformed,
-        Reason::Stranger,
-        Reason::WrongPrevious,
-        Reason::Expired,
-        Reason::Filtered,
-        Reason::UnknownService,
-        Reason::NoRoute,
-        Reason::QueueFull,
-        Reason::Forged,
-        Reason::Replayed,
-        Reason::Stale,
-        Reason::NotDownstream,
-        Reason::FiltersFull,
-        Reason::ConnectionsFull,
-        Reason::SendFailed,
-    ];
-
-    /// The name in metrics, logs and the status.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Reason::Malformed => "malformed",
-            Reason::Stranger => "stranger",
-            Reason::WrongPrevious => "wrong_previous",
-            Reason::Expired => "expired",
-            Reason::Filtered => "filtered",
-            Reason::UnknownService => "unknown_service",
-            Reason::NoRoute => "no_route",
-            Reason::QueueFull => "queue_full",
-            Reason::Forged => "forged",
-            Reason::Replayed => "replayed",
-            Reason::Stale => "stale",
-            Reason::NotDownstream => "not_downstream",
-            Reason::FiltersFull => "filters_full",
-            Reason::ConnectionsFull => "connections_full",
-            Reason::SendFailed => "send_failed",
-        }
-    }
+    SendFailed = "send_failed",
 }
