@@ -71,7 +71,7 @@ fn the_first_initial_of_a_connection_opens_its_session() {
     assert_eq!(fate(&gate, &second), Fate::QuicRefused);
     assert_eq!(show(&gate, &second), SHOT);
     at(&mut gate, 3);
-    assert_eq!(fate(&gate, &datagram(1, SHORT, false)), Fate::Udp);
+    assert_eq!(fate(&gate, &datagram(1, SHORT, false)), Fate::Quic);
     assert_eq!(fate(&gate, &datagram(9, SHORT, false)), Fate::Udp, "one that nobody knows");
     at(&mut gate, 7);
     let counts = swept(&gate);

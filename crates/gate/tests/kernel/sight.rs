@@ -120,6 +120,19 @@ fn quic_initials_are_told_from_other_udp() {
     );
 }
 
+// What follows an Initial that was admitted is of a session that the gate sees.
+#[test]
+fn quic_of_a_known_connection_is_seen() {
+    let Some(mut gate) = gate(Settings { quic_cells: 64, ..settings() }, 0) else { return };
+    let mut knobs = Knobs::default();
+    knobs.allow(1, Time::from_secs(1));
+    gate.set_knobs(&knobs).expect("the kernel takes them");
+    assert_eq!(fate(&gate, &quic(0x43, 1, 1200)), Fate::Udp, "of no connection");
+    assert_eq!(fate(&gate, &quic(0xc3, 1, 1200)), Fate::QuicAdmitted);
+    assert_eq!(fate(&gate, &quic(0x43, 1, 1200)), Fate::Quic);
+    assert!(!Fate::Quic.unseen());
+}
+
 // On request an Initial takes a token from the bucket that TCP takes from; else it passes.
 #[test]
 fn quic_shares_the_bucket_on_request() {
