@@ -41,7 +41,8 @@
 //! seen. While its decisions are not in force, the law still runs on the counts.
 //!
 //! Limits: an overload below a fifth (`wait / MEMORY`) is not detected until its
-//! losses make clients send openers again. A queue that marks (ECN) in place of dropping is not seen. Every overload is detected `wait` later.
+//! losses make clients send openers again. Losses at another queue, and marks (ECN) in
+//! place of losses, are not seen: there it takes `MEMORY`. Every overload is detected `wait` later.
 
 use crate::law::{Controller, Decision, Fault, Step, View};
 use crate::units::Time;
