@@ -102,14 +102,17 @@ impl<One: Table, Other: Table> Table for (One, Other) {
     }
 }
 
-/// A key that is one of these.
-struct OneOf(&'static [&'static str]);
+/// A word that is one of these: the key of a table, or else a name.
+pub(super) struct OneOf {
+    pub(super) words: &'static [&'static str],
+    pub(super) key: bool,
+}
 
 impl<'de> DeserializeSeed<'de> for OneOf {
     type Value = &'static str;
 
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<&'static str, D::Error> {
-        from.deserialize_identifier(self)
+        if self.key { from.deserialize_identifier(self) } else { from.deserialize_str(self) }
     }
 }
 
@@ -117,12 +120,15 @@ impl de::Visitor<'_> for OneOf {
     type Value = &'static str;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a key")
+        f.write_str(if self.key { "a key" } else { "a name in quotes" })
     }
 
-    fn visit_str<E: de::Error>(self, key: &str) -> Result<&'static str, E> {
-        let found = self.0.iter().find(|known| **known == key);
-        found.copied().ok_or_else(|| E::unknown_field(key, self.0))
+    fn visit_str<E: de::Error>(self, word: &str) -> Result<&'static str, E> {
+        let found = self.words.iter().find(|known| **known == word);
+        found.copied().ok_or_else(|| match self.key {
+            true => E::unknown_field(word, self.words),
+            false => E::unknown_variant(word, self.words),
+        })
     }
 }
 
@@ -132,7 +138,7 @@ impl de::Visitor<'_> for OneOf {
 /// A key is unknown or missing, or its value does not fit.
 pub fn rest<'de, T: Table, A: MapAccess<'de>>(mut map: A) -> Result<T, A::Error> {
     let mut read = T::Read::default();
-    while let Some(key) = map.next_key_seed(OneOf(T::KEYS))? {
+    while let Some(key) = map.next_key_seed(OneOf { words: T::KEYS, key: true })? {
         T::read(&mut read, key, &mut map)?;
     }
     T::done(read)

@@ -7,10 +7,10 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use schemars::{Schema, SchemaGenerator, json_schema};
-use serde::de::{self, DeserializeSeed, Deserializer, MapAccess};
+use serde::de::{self, Deserializer, MapAccess};
 use serde::ser::SerializeMap;
 
-use super::keys::Table;
+use super::keys::{OneOf, Table};
 use super::settings::{Link, Refused};
 
 /// Makes the enum of several laws' settings from the name of its schema, words, what can be written
@@ -147,7 +147,7 @@ pub fn law<'de, L: Laws, Shared: Table, D: Deserializer<'de>>(
         fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(L, Shared), A::Error> {
             match map.next_key::<String>()?.as_deref() {
                 Some("law") => {
-                    let name = map.next_value_seed(OneOf(L::NAMES))?;
+                    let name = map.next_value_seed(OneOf { words: L::NAMES, key: false })?;
                     L::read(name, map)
                 }
                 _ => Err(de::Error::missing_field("law")),
@@ -155,30 +155,6 @@ pub fn law<'de, L: Laws, Shared: Table, D: Deserializer<'de>>(
         }
     }
     from.deserialize_struct("", &[], Named(PhantomData))
-}
-
-/// A name that is one of these.
-struct OneOf(&'static [&'static str]);
-
-impl<'de> DeserializeSeed<'de> for OneOf {
-    type Value = &'static str;
-
-    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<&'static str, D::Error> {
-        from.deserialize_str(self)
-    }
-}
-
-impl de::Visitor<'_> for OneOf {
-    type Value = &'static str;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a name in quotes")
-    }
-
-    fn visit_str<E: de::Error>(self, name: &str) -> Result<&'static str, E> {
-        let found = self.0.iter().find(|known| **known == name);
-        found.copied().ok_or_else(|| E::unknown_variant(name, self.0))
-    }
 }
 
 crate::keys! {

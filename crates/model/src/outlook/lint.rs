@@ -130,19 +130,12 @@ pub(super) fn counted(arrivals: &Arrivals, end: Time) -> (f64, u64) {
 
 /// The integral of a rate course, piece by piece.
 fn area(course: &Course, from: Time, until: Time) -> f64 {
-    let inner = course.points.iter().map(|point| point.0).filter(|&at| at > from && at < until);
-    let mut instants: Vec<Time> = std::iter::once(from).chain(inner).collect();
-    instants.push(until);
-    let stretch = |pair: &[Time]| {
-        let (left, right) = (pair[0], pair[1]);
-        if right <= left {
-            return 0.0;
-        }
+    let piece = |(left, right): (Time, Time)| {
         // a step at the right end belongs to the next piece; the midpoint gives the mean
         let middle = left + Time::from_ps((right - left).ps() / 2);
         course.value(middle) * (right - left).secs()
     };
-    instants.windows(2).map(stretch).sum()
+    course.pieces(from, until).into_iter().map(piece).sum()
 }
 
 /// The ports that data of a class crosses.

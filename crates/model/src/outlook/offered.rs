@@ -148,14 +148,7 @@ fn presence(arrivals: &Arrivals, end: Time) -> f64 {
 /// The integral of a rate times what is left of the time, piece by piece: Simpson's rule is exact for
 /// the product of two straight lines.
 fn weighted(rate: &Course, (from, until): (Time, Time), end: Time) -> f64 {
-    let inner = rate.points.iter().map(|point| point.0).filter(|&at| at > from && at < until);
-    let mut instants: Vec<Time> = std::iter::once(from).chain(inner).collect();
-    instants.push(until);
-    let piece = |pair: &[Time]| {
-        let (left, right) = (pair[0], pair[1]);
-        if right <= left {
-            return 0.0;
-        }
+    let piece = |(left, right): (Time, Time)| {
         let length = (right - left).secs();
         let at = |part: f64| left.saturating_add(Time::from_secs_f64(length * part));
         // the rates at a quarter and three quarters are of this piece, even where it ends in a step
@@ -166,5 +159,5 @@ fn weighted(rate: &Course, (from, until): (Time, Time), end: Time) -> f64 {
         (first * left_over(0.0) + 4.0 * middle * left_over(0.5) + last * left_over(1.0)) * length
             / 6.0
     };
-    instants.windows(2).map(piece).sum()
+    rate.pieces(from, until).into_iter().map(piece).sum()
 }

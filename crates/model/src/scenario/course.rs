@@ -15,4 +15,13 @@ impl Course {
     pub fn constant(value: f64) -> Course {
         Course { points: vec![(Time::ZERO, value)] }
     }
+
+    /// From one instant to another: the pieces in which it is a straight line, none of them empty.
+    pub(crate) fn pieces(&self, from: Time, until: Time) -> Vec<(Time, Time)> {
+        let inner = self.points.iter().map(|point| point.0).filter(|&at| at > from && at < until);
+        let mut instants: Vec<Time> = std::iter::once(from).chain(inner).collect();
+        instants.push(until);
+        let pairs = instants.windows(2).map(|pair| (pair[0], pair[1]));
+        pairs.filter(|(left, right)| right > left).collect()
+    }
 }
