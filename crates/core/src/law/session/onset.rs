@@ -30,7 +30,8 @@
 //! may be forged.
 //!
 //! **How soon.** The law comes into force after two such epochs if the queue loses a packet in twenty
-//! or more in both (`LEAST_LOST`), and else after `MEMORY`. At 5 % the mean window of TCP is
+//! or more in both (`LEAST_LOST`), or if the law was in force in the last minute (`RECENT`), and else
+//! after `MEMORY`. At 5 % the mean window of TCP is
 //! 0.87/sqrt(p), four packets (Mathis, Semke, Mahdavi and Ott, CCR 1997, with delayed
 //! acknowledgements). With fewer, three duplicate acknowledgements do not come, and a loss costs a
 //! timeout. Where less is lost, what piles up may be connections that stay open, and the link serves
@@ -55,6 +56,9 @@ const MEMORY: Time = Time::from_secs(10);
 const AGAIN: Time = Time::from_secs(1);
 /// Smaller piles are ignored.
 const FEWEST: f64 = 8.0;
+/// An overload that was seen so lately goes on. A shaper a little below the link's rate loses less than
+/// `LEAST_LOST` of what comes, as the rest is lost before it.
+const RECENT: Time = Time::from_secs(60);
 /// Share of the packets that is lost at least where windows have fewer than four packets.
 const LEAST_LOST: f64 = 0.05;
 
@@ -80,15 +84,25 @@ pub struct Onset {
     pace: f64,
     /// How long the pile has been too large.
     piled: Time,
-    /// Whether it was, and too much was lost, in the last epoch.
-    lossy: bool,
+    /// Whether it was in the last epoch, and two of these are enough.
+    soon: bool,
     obeyed: bool,
+    /// For how long two epochs are enough, since the law was in force.
+    recent: Time,
 }
 
 impl Onset {
     /// No epoch so far.
     pub fn new(wait: Time) -> Onset {
-        Onset { wait, pile: 0.0, pace: 0.0, piled: Time::ZERO, lossy: false, obeyed: false }
+        Onset {
+            wait,
+            pile: 0.0,
+            pace: 0.0,
+            piled: Time::ZERO,
+            soon: false,
+            obeyed: false,
+            recent: Time::ZERO,
+        }
     }
 
     /// Whether the law's decisions are in force; else everything passes.
@@ -107,10 +121,11 @@ impl Onset {
         let waiting = failed * (AGAIN.secs() / length.secs());
         let piled = self.pile + waiting > border.max(FEWEST);
         self.piled = if piled { self.piled.saturating_add(length) } else { Time::ZERO };
-        let lossy = piled && seen.lost >= LEAST_LOST;
-        let begins = (lossy && self.lossy) || self.piled > MEMORY;
+        let soon = piled && (seen.lost >= LEAST_LOST || self.recent > Time::ZERO);
+        let begins = (soon && self.soon) || self.piled > MEMORY;
         self.obeyed = (begins && !flood) || (self.obeyed && seen.refused > 0);
-        self.lossy = lossy;
+        self.recent = if self.obeyed { RECENT } else { self.recent.saturating_sub(length) };
+        self.soon = soon;
     }
 }
 
@@ -200,6 +215,23 @@ mod tests {
             });
             assert_eq!(began, Some(epochs), "{lost}");
         }
+        // By hand: the pile is none when all have ended, and the law is in force until it refuses
+        // nothing; a minute later two epochs are not enough again.
+        let again = |after: u32| {
+            let mut onset = onset();
+            let piling = Seen { lost: 0.0, ..seen(340, 110, 0) };
+            (0..11).for_each(|_| onset.epoch(&piling, EPOCH, false));
+            assert!(onset.obeyed());
+            for _ in 0..after {
+                onset.epoch(&Seen { lost: 0.0, ..seen(0, 5_000, 0) }, EPOCH, false);
+                assert!(!onset.obeyed());
+            }
+            // the pace of before is forgotten
+            let crowd = Seen { lost: 0.0, ..seen(500_000, 0, 0) };
+            (0..2).for_each(|_| onset.epoch(&crowd, EPOCH, false));
+            onset.obeyed()
+        };
+        assert_eq!([30, 58, 59, 90].map(again), [true, true, false, false]);
         let mut onset = onset();
         for epoch in 1..30 {
             // every ninth ends all
