@@ -215,7 +215,8 @@ impl Epochs {
             let flood = self.flood.suspected();
             // a session of a forged address has nothing but SYNs, and does not pile up
             let begun = queue.answered.unwrap_or(admitted);
-            let seen = Seen { begun, ended, refused: counts.refused(), lost: view.lost() };
+            let (refused, lost, rate) = (counts.refused(), view.lost(), view.rate);
+            let seen = Seen { begun, ended, refused, lost, rate };
             self.onset.epoch(&seen, length, flood);
         }
         if let Some(law) = self.law.as_mut().filter(|_| judged) {
