@@ -209,7 +209,7 @@ keys! {
     capacity: Option<Rate> = none "Rate of the link, for laws that need it; default `shape`";
     ceiling: f64 = 1 [0 to 1] "Largest share of the openers of an epoch that is refused; 1: no bound";
     lease: Time = "2s" ["200ms" to "60s"] "If the controller stops for longer, everything passes";
-    onset: Option<Time> = none ["0s" to "60s"] "Nothing is refused until the excess sessions, with those whose handshakes the queue lost, would take so long to end: in two epochs where the queue loses a packet in twenty or more, else for ten seconds; default 2s for `close-probe` and `tide`, else 0s";
+    onset: Option<Time> = none ["0s" to "60s"] "Nothing is refused until the excess sessions, with those whose handshakes the queue lost, would take so long to end: in two epochs where the queue loses a packet in twenty or more, or the link carries less than ten packets of each in 0.3 s, else for ten seconds; default 2s for `close-probe` and `tide`, else 0s";
     flood: Limits = { Limits::default() } "When the alarm of a flood is raised, see below";
     log: Option<PathBuf> = none "A line of JSON for each epoch; default none";
     metrics: Option<String> = none "Address where metrics are served; `\"\"`: nowhere; default 127.0.0.1:9477, or nowhere if that is taken";

@@ -29,15 +29,15 @@
 //! `crates/sim/tests/clients.rs`). `H` follows from what has begun, not from the SYNs, of which some
 //! may be forged.
 //!
-//! **How soon.** After two such epochs, if TCP cannot share the link: its windows are below four
-//! packets (`LEAST_WINDOW`), so three duplicate acknowledgements do not come, and a loss costs a
-//! timeout. It shows in one of two ways. The queue loses a packet in twenty or more in both epochs: at
-//! 5 % the mean window is 0.87/sqrt(p), four packets (Mathis, Semke, Mahdavi and Ott, CCR 1997, with
-//! delayed acknowledgements). Or the link carries less than four packets of each of the `P` in a round
-//! trip with its queue (`ROUND_TRIP`); a shaper a little below the rate of a full link before it loses
-//! little. Else what piles up may be connections that stay open, and it must do so for `MEMORY`: people
-//! who came at once were refused at links whose load they could share
-//! (`people_who_come_at_once_are_not_refused`, `crates/sim/tests/guests.rs`).
+//! **How soon.** After two such epochs, if TCP cannot share the link. That shows in one of two ways.
+//! The queue loses a packet in twenty or more in both epochs: at 5 % the mean window is 0.87/sqrt(p),
+//! four packets (Mathis, Semke, Mahdavi and Ott, CCR 1997, with delayed acknowledgements), so that
+//! three duplicate acknowledgements do not come, and a loss costs a timeout. Or the link does not
+//! carry an initial window (RFC 6928) of each of the `P` in a round trip with its queue
+//! (`ROUND_TRIP`); behind a full link, a shaper a little below its rate loses little. Else what piles
+//! up may be connections that stay open, and it must do so for `MEMORY`: people who came at once were
+//! refused at links whose load they could share (`people_who_come_at_once_are_not_refused`,
+//! `crates/sim/tests/guests.rs`).
 //!
 //! `P` decays: a session that began long ago is a long one, or its end was not
 //! seen. While its decisions are not in force, the law still runs on the counts.
@@ -57,9 +57,9 @@ const MEMORY: Time = Time::from_secs(10);
 const AGAIN: Time = Time::from_secs(1);
 /// Smaller piles are ignored.
 const FEWEST: f64 = 8.0;
-/// Packets of a window with which TCP repairs a loss without a timeout.
-const LEAST_WINDOW: f64 = 4.0;
-/// Share of the packets that is lost at least where windows are smaller.
+/// Packets that a session sends at once (RFC 6928).
+const INITIAL_WINDOW: f64 = 10.0;
+/// Share of the packets that is lost at least where windows are below four packets.
 const LEAST_LOST: f64 = 0.05;
 /// A round trip with its queue: what a flow is young for ([`super::young`]).
 const ROUND_TRIP: Time = Time::from_ms(300);
@@ -117,7 +117,7 @@ impl Onset {
         let waiting = failed * (AGAIN.secs() / length.secs());
         let piled = self.pile + waiting > border.max(FEWEST);
         self.piled = if piled { self.piled.saturating_add(length) } else { Time::ZERO };
-        let shared = seen.rate.bytes_per_s() * ROUND_TRIP.secs() / (LEAST_WINDOW * PACKET);
+        let shared = seen.rate.bytes_per_s() * ROUND_TRIP.secs() / (INITIAL_WINDOW * PACKET);
         let soon = piled && (seen.lost >= LEAST_LOST || self.pile > shared);
         let begins = (soon && self.soon) || self.piled > MEMORY;
         self.obeyed = (begins && !flood) || (self.obeyed && seen.refused > 0);
@@ -189,7 +189,7 @@ mod tests {
     use crate::units::{Frequency, Rate};
 
     const EPOCH: Time = Time::from_secs(1);
-    /// Of a link that has four packets in a round trip for each of 62,500 sessions.
+    /// Of a link that has ten packets in a round trip for each of 25,000 sessions.
     const FAST: Rate = Rate::from_bps(10_000_000_000);
 
     fn onset() -> Onset {
@@ -223,11 +223,11 @@ mod tests {
         }
     }
 
-    // By hand: 72 Mbit/s carry 1800 packets in 0.3 s, four of each of 450 sessions. P is 230 and then
-    // 437, and 623 after the third epoch. At 36 Mbit/s it is 225 sessions.
+    // By hand: 180 Mbit/s carry 4500 packets in 0.3 s, ten of each of 450 sessions. P is 230 and then
+    // 437, and 623 after the third epoch. At 90 Mbit/s it is 225 sessions.
     #[test]
-    fn a_pile_of_which_each_has_less_than_four_packets_is_an_overload_at_once() {
-        for (rate, epochs) in [(72_000_000, 4), (36_000_000, 2), (FAST.bps(), 11)] {
+    fn a_pile_of_which_each_has_less_than_an_initial_window_is_an_overload_at_once() {
+        for (rate, epochs) in [(180_000_000, 4), (90_000_000, 2), (FAST.bps(), 11)] {
             let mut onset = onset();
             let piling = Seen { lost: 0.0, rate: Rate::from_bps(rate), ..seen(340, 110, 0) };
             let began = (1..30).find(|_| {
