@@ -161,16 +161,16 @@ def test_one_file_controls_both_directions(router):
     assert router.programs(device="lan0") == router.programs(device="wan0") == []
 
 
-# [up] cannot take over its priority: [down] must not change alone.
+# [up] cannot have a page now: [down] must not change alone.
 def test_both_directions_take_over_a_file_or_neither(router):
     text = BOTH.replace("interface = 'lan0'", "interface = 'lan0'\nshape = '20Mbit'")
     gate = router.both(f"mode = 'enforce'\n{text}")
     before = router.queues("lan0")
-    router.write(text.replace("20Mbit", "30Mbit") + "priority = 99\n")
+    router.write(text.replace("20Mbit", "30Mbit") + "page = '127.0.0.1:9499'\n")
     gate.send_signal(signal.SIGHUP)
 
     def told():
-        return ["[up] priority: a running gate" in each["trouble"] for each in router.states()]
+        return ["[up] page: a running gate" in each["trouble"] for each in router.states()]
 
     router.until(lambda: told() == [True, True], "refusing the file")
     assert [each["mode"] for each in router.states()] == ["enforce", "enforce"]

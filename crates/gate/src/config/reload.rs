@@ -3,6 +3,7 @@
 use tidegate_common::fail::Failure;
 
 use super::{Config, Direction, place};
+use crate::hook::Hook;
 
 /// Why gates that run cannot take over a file: `running` are all gates of the file that they
 /// started with, `new` are those of `text`. Each of them finds the same, so no one takes it over
@@ -24,13 +25,15 @@ pub fn obstacle(running: &[Config], new: &[Config], text: &str, name: &str) -> O
 
 /// The first key that differs and needs a restart.
 fn fixed_difference(old: &Config, new: &Config) -> Option<&'static str> {
+    // only filters have one
+    let prioritized = Hook::choose(old.file.hook) == Hook::Clsact;
     let same = [
         ("interface", old.file.interface == new.file.interface),
         ("metrics", old.metrics == new.metrics),
         ("page", old.page == new.page),
         ("socket", old.socket == new.socket),
         ("hook", old.file.hook == new.file.hook),
-        ("priority", old.file.priority == new.file.priority),
+        ("priority", !prioritized || old.file.priority == new.file.priority),
     ];
     same.into_iter().find(|(_, same)| !same).map(|(key, _)| key)
 }

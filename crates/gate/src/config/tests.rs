@@ -338,7 +338,7 @@ fn a_host_of_a_page_is_a_name_or_an_address() {
 fn both_directions_take_over_a_file_or_neither() {
     let text = |down: &str, up: &str| {
         format!(
-            "law = {{ law = 'tide' }}\n[down]\ninterface = 'lan0'\nshape = '{down}'\n[up]\ninterface = 'wan0'\nshape = '1Mbit'\npriority = {up}\n"
+            "hook = 'clsact'\nlaw = {{ law = 'tide' }}\n[down]\ninterface = 'lan0'\nshape = '{down}'\n[up]\ninterface = 'wan0'\nshape = '1Mbit'\npriority = {up}\n"
         )
     };
     let read = |text: &str| Config::parse(text, "gate.toml").expect("it is right");
@@ -347,5 +347,5 @@ fn both_directions_take_over_a_file_or_neither() {
         |text: &str| obstacle(&running, &read(text), text, "gate.toml").map(|it| it.to_string());
     assert_eq!(found(&text("3Mbit", "7")), None);
     let priority = found(&text("3Mbit", "99")).expect("a gate that runs keeps its priority");
-    assert!(priority.starts_with("gate.toml:8: [up] priority: a running gate"), "{priority}");
+    assert!(priority.starts_with("gate.toml:9: [up] priority: a running gate"), "{priority}");
 }
