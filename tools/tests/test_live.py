@@ -33,6 +33,8 @@ from tools.live import pages as live_pages
 from tools.live.measure import Flow, simulate
 from tools.live.page_users import DOCUMENT, OBJECT, OBJECTS, NoRoom, Plan, Run, Streams
 
+from tidegate.hosts import lab
+
 ROOT = Path(__file__).parents[2]
 CROWDS = [figures.crowd(), *light.LOADS.values(), {"pages": loads.pages(20, "sender")}]
 DOCUMENTS = [
@@ -234,7 +236,7 @@ bottleneck.reverse
 def test_a_prediction_takes_no_lab(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(figures, "obstacle", lambda **_: "no root")
+    monkeypatch.setattr(lab, "obstacle", lambda **_: "no root")
     asked = ["figures", "--predict", "--seconds", "3", "--runs", "1"]
     monkeypatch.setattr("sys.argv", asked)
     assert figures.main() == 0
