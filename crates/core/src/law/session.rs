@@ -42,6 +42,9 @@ pub use knobs::{Counts, Knobs, Limiter};
 use quic::Connections;
 use young::Young;
 
+/// A full packet, in bytes.
+const PACKET: f64 = 1500.0;
+
 /// Which packet opens a session at this port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

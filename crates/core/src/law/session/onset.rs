@@ -44,12 +44,12 @@
 //!
 //! Limits: an overload below a fifth (`wait / MEMORY`) is not detected until its
 //! losses make clients send openers again. Losses at another queue, and marks (ECN) in
-//! place of losses, are not seen: there it takes `MEMORY`. Every overload is detected `wait` later.
+//! place of losses, are not seen: the pile alone must show it, or last for `MEMORY`. Every overload is detected `wait` later.
 
 use crate::law::{Controller, Decision, Fault, Step, View};
 use crate::units::{Rate, Time};
 
-use super::{Counts, Knobs};
+use super::{Counts, Knobs, PACKET};
 
 /// Time constant of the pile and the pace, and how long a pile must last where little is lost.
 const MEMORY: Time = Time::from_secs(10);
@@ -57,14 +57,13 @@ const MEMORY: Time = Time::from_secs(10);
 const AGAIN: Time = Time::from_secs(1);
 /// Smaller piles are ignored.
 const FEWEST: f64 = 8.0;
-/// Packets that a session sends at once (RFC 6928).
+/// Packets that a session sends at once (RFC 6928; chosen by looking at results, as `LEAST_LOST`:
+/// docs/studies/users/notes.md).
 const INITIAL_WINDOW: f64 = 10.0;
 /// Share of the packets that is lost at least where windows are below four packets.
 const LEAST_LOST: f64 = 0.05;
 /// A round trip with its queue: what a flow is young for ([`super::young`]).
 const ROUND_TRIP: Time = Time::from_ms(300);
-/// A full packet, in bytes.
-const PACKET: f64 = 1500.0;
 
 /// What was seen in an epoch.
 #[derive(Clone, Copy, Debug, Default)]

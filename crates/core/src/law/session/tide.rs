@@ -57,7 +57,7 @@ use crate::units::{Rate, Time};
 
 use super::clients::{self, Who};
 use super::eligibility::{BYPASS, Window};
-use super::{Carry, Counts, Knobs, Limiter, young};
+use super::{Carry, Counts, Knobs, Limiter, PACKET, young};
 
 /// Sessions that the smoothed measures span at least, once the gate has closed (ours; chosen by
 /// looking at results, docs/tide.md).
@@ -71,9 +71,6 @@ const LEAST_WEIGHT: f64 = 0.02;
 
 /// Bounds of the least allowance that follows from the link, sessions/s.
 const FLOOR: (f64, f64) = (0.02, 5.0);
-
-/// A full packet, in bytes.
-const PACKET: f64 = 1500.0;
 
 crate::settings! {
     /// Parameters of tide.
