@@ -37,7 +37,7 @@ from tidegate.hosts.lab import (
     valid,
 )
 from tools.live.cost import Cost, counting_time, hooks, in_turn, mean_times, put_empty
-from tools.live.loads import GATES, document, endless, pages, shaped
+from tools.live.loads import ACCESS, GATES, document, endless, pages, shaped
 from tools.live.measure import Flow, Measures, mean_and_spread, of_flows, read, simulate
 from tools.live.today import today
 
@@ -103,6 +103,8 @@ class Wanted:
     """A further line of the gate's file under overload."""
     back: str = ""
     """Rate of the way back in a prediction of the overload; empty: that of the lab."""
+    access: str = ACCESS["rate"]
+    """Rate of the access links in a prediction of the overload: how fast a host sends a crowd."""
 
 
 @dataclass(frozen=True)
@@ -277,7 +279,8 @@ def overload(wanted: Wanted) -> None:
                 show(f"  {name}, seed {seed}", real[-1:])
             show(f"{name}, lab", real)
         port = IN_THE_SIMULATOR[name] or None
-        scenario = shaped(seconds, crowd(), port=port, back=wanted.back)
+        access = ACCESS | {"rate": wanted.access}
+        scenario = shaped(seconds, crowd(), port=port, back=wanted.back, access=access)
         flows = [simulate(scenario, seed, {})[0] for seed in range(1, runs + 1)]
         show(f"{name}, simulator", [of_flows(each, seconds) for each in flows])
 
@@ -417,6 +420,9 @@ def options() -> argparse.ArgumentParser:
     parser.add_argument("--only", action="append", choices=PARTS, help="this part; repeatable")
     parser.add_argument("--predict", action="store_true", help="ask the simulator alone")
     parser.add_argument("--back", default="", help="of the prediction: rate of the way back")
+    parser.add_argument(
+        "--access", default=ACCESS["rate"], help="of the prediction: rate of the access links"
+    )
     return parser
 
 
@@ -432,7 +438,7 @@ def main() -> int:
     controls = given.control or tuple(CONTROLS)
     costs = given.control or tuple(COSTS)
     loads = (given.seconds, given.runs, controls, given.seed)
-    wanted = Wanted(*loads, given.predict, costs, given.gate, given.back)
+    wanted = Wanted(*loads, given.predict, costs, given.gate, given.back, given.access)
     if given.short:
         wanted = replace(wanted, seconds=25, runs=1)
     begin = time.perf_counter()

@@ -287,15 +287,9 @@ pub struct Packet {
 
 impl Packet {
     /// A hash of source, destination, flow and salt: the same for all packets of a flow in one
-    /// direction.
+    /// direction, and another one for each flow that uses the slot, as it has other ports.
     #[inline]
     pub fn flow_hash(&self, salt: u32) -> u64 {
-        self.mixed(u64::from(salt))
-    }
-
-    /// The same, but different for each flow that uses the slot.
-    #[inline]
-    pub fn session_hash(&self, salt: u32) -> u64 {
         self.mixed(u64::from(self.generation) << 32 | u64::from(salt))
     }
 

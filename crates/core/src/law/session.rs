@@ -166,7 +166,7 @@ impl Admit {
             (Opener::Either, _) => true,
         };
         let readable = !packet.flags.has(Flags::OPAQUE);
-        meant && readable && connections.opens(packet.session_hash(self.salt))
+        meant && readable && connections.opens(packet.flow_hash(self.salt))
     }
 
     /// The connections of QUIC, where the packet is a datagram and they are watched, and the hash
@@ -175,7 +175,7 @@ impl Admit {
     fn connections(&mut self, packet: &Packet) -> Option<(&mut Connections, u64)> {
         packet.payload()?;
         let salt = self.salt;
-        Some((self.connections.as_deref_mut()?, packet.session_hash(salt)))
+        Some((self.connections.as_deref_mut()?, packet.flow_hash(salt)))
     }
 
     /// Whether one more session fits; if so, takes its token.
@@ -187,11 +187,11 @@ impl Admit {
     fn standing(&mut self, packet: &Packet, now: Time, knobs: &Knobs) -> Standing {
         if let Some(clients) = &mut self.clients {
             let hash = packet.client_hash(self.salt);
-            let judged = if clients.visits() { packet.session_hash(self.salt) } else { hash };
+            let judged = if clients.visits() { packet.flow_hash(self.salt) } else { hash };
             let eligible = knobs.eligible(judged as u32);
             return clients.ask(hash, now.ps() / 1_000, knobs.of_round(), eligible);
         }
-        let eligible = knobs.shut == 0 || knobs.eligible(packet.session_hash(self.salt) as u32);
+        let eligible = knobs.shut == 0 || knobs.eligible(packet.flow_hash(self.salt) as u32);
         if eligible { Standing::Eligible } else { Standing::Waits }
     }
 
@@ -228,7 +228,7 @@ impl Admit {
                 self.charge(counts);
             }
             if let Some(young) = &mut self.young {
-                young.admit(packet.session_hash(self.salt));
+                young.admit(packet.flow_hash(self.salt));
             }
             if let Some((connections, hash)) = self.connections(packet) {
                 connections.admitted(hash, now);
@@ -293,7 +293,7 @@ impl Datapath for Admit {
     #[inline]
     fn enqueued(&mut self, packet: &Packet, counts: &mut Counts) {
         if let Some(young) = &mut self.young
-            && let Some(age) = young.queue(packet.session_hash(self.salt))
+            && let Some(age) = young.queue(packet.flow_hash(self.salt))
         {
             counts.bytes += u64::from(packet.size);
             counts.young_bytes += if age.young { u64::from(packet.size) } else { 0 };

@@ -140,7 +140,7 @@ impl Admit {
         match packet.ext {
             Ext::Datagram { form, .. } => {
                 let connections = self.connections.as_deref();
-                let hash = answer.session_hash(self.salt);
+                let hash = answer.flow_hash(self.salt);
                 form == Form::ClientInitial && connections.is_some_and(|all| all.opens(hash))
             }
             _ => packet.flags.has(Flags::SYN) && !packet.flags.has(Flags::ACK),
@@ -157,7 +157,7 @@ impl Admit {
         let ends = if fin { counts_fin } else { leaving.flags.has(Flags::RST) };
         // both directions are seen, so that an end may come twice
         let twice = self.rules.ingress.ends;
-        if !ends || twice && !self.ends.first(leaving.session_hash(self.salt), self.now) {
+        if !ends || twice && !self.ends.first(leaving.flow_hash(self.salt), self.now) {
             return;
         }
         if fin {
