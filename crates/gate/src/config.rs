@@ -134,12 +134,20 @@ impl FromStr for Network {
         let address: IpAddr = address.parse().map_err(|_| wrong())?;
         let most = if address.is_ipv4() { 32 } else { 128 };
         let bits = bits.map_or(Ok(most), |bits| bits.parse().map_err(|_| wrong()))?;
-        if bits > most {
-            Err(wrong())
-        } else {
-            Ok(Network { address: masked(address, bits), bits })
+        match bits {
+            0 => Err(every(text, address)),
+            bits if bits > most => Err(wrong()),
+            bits => Ok(Network { address: masked(address, bits), bits }),
         }
     }
+}
+
+/// The refusal of a network that holds every address.
+fn every(text: &str, address: IpAddr) -> String {
+    let version = if address.is_ipv4() { "4" } else { "6 (2000::/3 is what the Internet uses)" };
+    format!(
+        "`{text}` is every address, and no connection would be refused: name the networks of IPv{version}, or write mode = \"observe\""
+    )
 }
 
 /// The address of a network. With bits of a host in it, one network would have two keys, which the

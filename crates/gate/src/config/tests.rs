@@ -126,6 +126,9 @@ fn what_is_wrong_is_named_with_its_line() {
         ("flood = { factor = 0.5 }\n", "`flood.factor`: 0.5 is out of range"),
         ("metrics = 'everywhere'\n", "gate.toml:3: metrics: `everywhere` is no address"),
         ("never_refuse = { networks = ['10.0.0.0/33'] }\n", "`10.0.0.0/33` is no network"),
+        // with such a network the gate would be said to enforce, and refuse nobody
+        ("never_refuse = { networks = ['0.0.0.0/0'] }\n", "`0.0.0.0/0` is every address"),
+        ("never_refuse = { networks = ['::1/0'] }\n", "`::1/0` is every address"),
         ("dqm = { x_m = 10, buffer = 90 }\n", "the link's rate is needed"),
         (
             "capacity = '10Mbit'\ndqm = { x_m = 10 }\n",
@@ -268,7 +271,7 @@ fn a_network_has_one_key_however_it_is_written() {
         (network.key4(), network.key6())
     };
     assert_eq!(keys("10.9.1.77/24"), keys("10.9.1.0/24"));
-    assert_eq!(keys("10.9.1.77/0"), keys("0.0.0.0/0"));
+    assert_eq!(keys("10.9.1.77/1"), keys("0.0.0.0/1"));
     assert_eq!(keys("fd09:1::77/64"), keys("fd09:1::/64"));
     assert_ne!(keys("10.9.1.77/32"), keys("10.9.1.0/32"));
     assert_ne!(keys("fd09:1::77"), keys("fd09:1::"));
