@@ -63,7 +63,12 @@ def test_better_is_more_than_the_limit_beyond_the_best_reference() -> None:
 
 def test_a_difference_must_be_certain_over_the_seeds() -> None:
     # the mean is 2 points more, but the interval of three seeds, t = 4.3, reaches below 1
-    assert judged(LOST, [0.5, 2.0, 3.5], reno=[0.0, 0, 0]) == "like"
+    assert judged(LOST, [0.5, 2.0, 3.5], reno=[0.0, 0, 0]) == "not settled"
+    # 0.5 more in the mean; the interval ends at 0.5 + 4.303 * 0.1 / sqrt(3) = 0.75, or at 1.74
+    assert judged(LOST, [0.4, 0.5, 0.6], reno=[0.0, 0, 0]) == "like"
+    assert judged(LOST, [0.0, 0.5, 1.0], reno=[0.0, 0, 0]) == "not settled"
+    # it may be certain that it is better
+    assert judged(LOST, [0.0, 0.5, 1.0], reno=[4.0, 4, 4]) == "better"
     found = judge(LOST, "x", np.array([1.0, 2.0, 3.0]), {"reno": np.zeros(3)})
     # Student: 4.303 * 1 / sqrt(3)
     assert (found.distance, found.low, found.high) == pytest.approx((2.0, -0.484, 4.484), abs=1e-3)

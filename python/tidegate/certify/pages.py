@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tidegate.certify.verdicts import BETTER, LIKE, WORSE
+from tidegate.certify.verdicts import BETTER, LIKE, UNSETTLED, WORSE
 from tidegate.papers.page import png
 from tidegate.papers.page import table as markdown
 from tidegate.results.digits import significant
@@ -31,6 +31,8 @@ CHANGED = "†"
 RULE = (
     "*Worse*: more harm than the worst of those that it is compared with, by more than the limit,"
     " with 95 % confidence over the seeds. *Better*: less than the best of them, likewise."
+    " *Like*: not worse, for certain. *Not settled*: the interval over the seeds reaches beyond the"
+    " limit, so more seeds (`--seeds`) tell whether it is worse."
     " ± is the 95 % interval of a mean."
     " No RFC gives the limits; they stand in one table for each suite."
 )
@@ -90,9 +92,10 @@ def _decisive(judged: Judged) -> str:
 def summary(done: Certificate) -> str:
     """Return the verdicts counted, in a sentence."""
     names = " and ".join(each.name for each in done.against)
-    worse, like, better = map(done.count, (WORSE, LIKE, BETTER))
-    rest = len(done.judged) - worse - like - better
-    more = f", {rest} without a verdict" if rest else ""
+    worse, like, better, open_ = map(done.count, (WORSE, LIKE, BETTER, UNSETTLED))
+    rest = len(done.judged) - worse - like - better - open_
+    more = f", not settled in {open_} (more --seeds tell)" if open_ else ""
+    more += f", {rest} without a verdict" if rest else ""
     return (
         f"{done.control.name} beside {names}: worse in {worse} conditions, like them in {like},"
         f" better in {better}{more}."
@@ -231,16 +234,19 @@ def _changes(done: Certificate) -> list[str]:
 
 
 def _counted(done: Certificate) -> str:
-    return f"{done.count(WORSE)} worse, {done.count(BETTER)} better"
+    found = f"{done.count(WORSE)} worse, {done.count(BETTER)} better"
+    open_ = done.count(UNSETTLED)
+    return f"{found}, {open_} not settled" if open_ else found
 
 
 def _cell(judged: Judged) -> str:
     """Return the verdict, and the measures that it rests on."""
-    if judged.verdict not in (WORSE, BETTER):
+    if judged.verdict not in (WORSE, BETTER, UNSETTLED):
         return f"{judged.verdict}{_mark(judged)}"
     decisive = [each for each in judged.measured if each.verdict == judged.verdict]
     sizes = ", ".join(f"{each.limit.name} {with_interval(each)}" for each in decisive[:2])
-    return f"**{judged.verdict}**{_mark(judged)}: {sizes}"
+    word = judged.verdict if judged.verdict == UNSETTLED else f"**{judged.verdict}**"
+    return f"{word}{_mark(judged)}: {sizes}"
 
 
 def _badge(done: Certificate) -> bytes:

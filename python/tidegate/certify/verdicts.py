@@ -2,6 +2,7 @@
 
 A control is worse if it does more harm than the worst of the standard controls, and better if it
 does less than the best of them; each by more than the limit, with 95 % confidence over the seeds.
+It is like them if it is certain that it is not worse, and otherwise the seeds do not settle it.
 """
 
 from __future__ import annotations
@@ -24,7 +25,11 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-BETTER, LIKE, WORSE, UNKNOWN = "better", "like", "worse", "not known"
+BETTER, LIKE, WORSE = "better", "like", "worse"
+UNSETTLED = "not settled"
+"""The interval over the seeds reaches beyond the limit: more seeds tell whether it is worse."""
+UNKNOWN = "not known"
+"""What it is compared with has no value."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +91,11 @@ def judge(limit: Limit, of: str, values: Floats, references: Mapping[str, Floats
     to_worst, to_best = distance(worst), distance(best)
     if side(to_worst, 1.0) <= 0 and side(to_best, 1.0) < 0:
         return measured(BETTER, best, *_ends(to_best))
-    return measured(WORSE if side(to_worst, 1.0) > 0 else LIKE, worst, *_ends(to_worst))
+    if side(to_worst, 1.0) > 0:
+        return measured(WORSE, worst, *_ends(to_worst))
+    high = to_worst["high"]
+    within = high is not None and high <= 1.0
+    return measured(LIKE if within else UNSETTLED, worst, *_ends(to_worst))
 
 
 def _ends(found: dict[str, float | None]) -> tuple[float, ...]:
@@ -96,6 +105,9 @@ def _ends(found: dict[str, float | None]) -> tuple[float, ...]:
 
 
 def overall(measured: list[Measured]) -> str:
-    """Return the verdict of a condition: worse if any measure is, else better if any is."""
+    """Return the verdict of a condition: worse if any measure is, else better if any is.
+
+    It is like what it is compared with only if all measures are.
+    """
     found = {each.verdict for each in measured}
-    return next(each for each in (WORSE, UNKNOWN, BETTER, LIKE) if each in found)
+    return next(each for each in (WORSE, UNKNOWN, BETTER, UNSETTLED, LIKE) if each in found)
