@@ -557,13 +557,15 @@ def test_a_gate_may_be_compared_with_another_gate_which_certify_understands(tmp_
         [score] = trials.scores([world], SEEDS)
         values = trials.values(world, SEEDS)
         save(request, trials, [Find("loaded-1", Found(world, score, 1), world, score, values)])
-    suite = "out/attack/none-loaded.toml"
+    suite = "out/attack/none-loaded-worlds-users-against-tide-admit-clients.toml"
     done = tidegate(tmp_path, "certify", "--gate", "none", "--suite", suite, "--json")
     assert done.returncode == 3, done.stderr
     [judged] = json.loads(done.stdout)["conditions"]
     [measured] = judged["measures"]
     assert measured["references"]["tide:admit=clients"] == values["tide:admit=clients"]
-    scenario = (tmp_path / "out/attack/none-loaded/loaded-1.toml").read_text(encoding="utf-8")
+    scenario = (tmp_path / suite.removesuffix(".toml") / "loaded-1.toml").read_text(
+        encoding="utf-8"
+    )
     variants = tomllib.loads(scenario)["variant"]
     assert set(variants) == {"none", "tide-admit-clients"}
 

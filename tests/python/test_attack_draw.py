@@ -32,7 +32,8 @@ def test_the_same_seed_draws_the_same_worlds_and_the_worst_comes_first(tmp_path:
         assert each.score == pytest.approx(np.log(ratio) / np.log(1.25))
     assert drawn(tmp_path / "two") == found
     assert drawn(tmp_path / "other", seed=2) != found
-    tables = [tmp_path / each / "cubic-goodput-drawn.csv" for each in ("one", "two")]
+    name = "cubic-goodput-hold-rate-0-5-hold-flows-1-against-reno-drawn.csv"
+    tables = [tmp_path / each / name for each in ("one", "two")]
     assert tables[0].read_bytes() == tables[1].read_bytes()
 
 

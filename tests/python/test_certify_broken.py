@@ -18,7 +18,7 @@ BROKEN = Path(__file__).with_name("broken_controls.py")
 COUNTS_ACKS = (
     '{ tcp = { profile = "linux", control = "reno", byte_counting = 0, delayed_ack = false } }'
 )
-PASSES = dict.fromkeys(("outage", "shallow-buffer", "beside-reno", "split-acks"), "like")
+PASSES = dict.fromkeys(("outage", "shallow-buffer", "beside-reno", "split-acks"), "not worse")
 FOUND = {
     f"{BROKEN}:Reno": PASSES,
     # after each timeout a whole window in place of one packet
@@ -26,7 +26,7 @@ FOUND = {
     # it sends on what the buffer does not hold, and Reno yields to it
     f"{BROKEN}:IgnoresLoss": PASSES | {"shallow-buffer": "worse", "beside-reno": "worse"},
     # it fills a shallow buffer as soon as it has lost, and its receivers need not split anything
-    f"{BROKEN}:Starves": {"beside-reno": "worse", "outage": "like", "fairness": "like"},
+    f"{BROKEN}:Starves": {"beside-reno": "worse", "outage": "not worse", "fairness": "not worse"},
     f"{BROKEN}:FillsBuffer": PASSES | {"bufferbloat": "worse"},
     # Savage et al. 1999, 2.1: ten times as fast where each segment is acknowledged in ten parts
     COUNTS_ACKS: PASSES | {"split-acks": "worse"},
@@ -51,5 +51,9 @@ def test_a_broken_control_fails_the_condition_that_is_about_it_and_no_other(
     words = ["certify", control, "--against", "cubic", "--seeds", seeds, "--json"]
     done = CliRunner().invoke(app, [*words, *only, "--out", str(folder)])
     found = {each["id"]: each["verdict"] for each in json.loads(done.stdout)["conditions"]}
-    assert found == FOUND[control]
+    # two seeds settle little, so what is not worse may be like it or not
+    assert set(found) == set(FOUND[control])
+    assert {each for each, verdict in found.items() if verdict == "worse"} == {
+        each for each, verdict in FOUND[control].items() if verdict == "worse"
+    }
     assert done.exit_code == (3 if "worse" in found.values() else 0)

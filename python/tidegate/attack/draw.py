@@ -11,7 +11,6 @@ import numpy as np
 
 from tidegate.attack.objective import FOUND, REFUSED
 from tidegate.attack.perform import trials_of
-from tidegate.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -60,8 +59,7 @@ def _scored(request: Request, trials: Trials, wanted: int) -> list[tuple[World, 
     tried = 0
     while len(found) < wanted:
         if tried >= VAIN * wanted:
-            what = f"{request.control.name} can be run in {len(found)} of {tried} worlds only."
-            raise UsageError(what, "Ask for fewer, or for other parts.")
+            raise trials.nowhere(f"{len(found)} of {tried} worlds only")
         count = wanted - len(found)
         worlds = [request.worlds.drawn(rng, request.objective, request.parts) for _ in range(count)]
         tried += count

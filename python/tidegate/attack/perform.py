@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tidegate.attack import finds
-from tidegate.attack.search import search
+from tidegate.attack.search import DRAWN, VAIN, search
 from tidegate.attack.space import space
 from tidegate.attack.trials import Trials, others
 from tidegate.certify import controls
@@ -22,6 +24,10 @@ if TYPE_CHECKING:
     from tidegate.attack.space import Space
     from tidegate.certify.controls import Control
     from tidegate.papers.folder import CaseFolder
+
+
+LONGEST = 100
+"""Letters of the name of a suite of finds; what is longer ends with a hash."""
 
 
 @dataclass(frozen=True)
@@ -71,23 +77,35 @@ class Request:
 
     @property
     def name(self) -> str:
-        """The name of its suite of finds."""
-        return f"{self.control.key}-{self.objective.name}"
+        """The name of its suite of finds, another one for each search that finds others."""
+        more = self._options
+        if self.seed != 1:
+            more = [*more, f"seed-{self.seed}"]
+        found = "-".join([self.control.key, self.objective.name, *map(_plain, more)])
+        if len(found) <= LONGEST:
+            return found
+        digest = hashlib.blake2b(found.encode(), digest_size=4).hexdigest()
+        return f"{found[:LONGEST]}-{digest}"
 
     @property
     def command(self) -> str:
         """The command that asks for this, without the number of runs."""
         words = ["tidegate", "attack", *(["--gate"] if self.gate else []), self.control.name]
-        if self.worlds.name != worlds_for(gate=self.gate)[0]:
-            words += ["--worlds", self.worlds.name]
-        words += ["--for", self.objective.name]
+        words += ["--for", self.objective.name, *self._options, "--seed", str(self.seed)]
+        return shlex.join(words)
+
+    @property
+    def _options(self) -> list[str]:
+        """The options of the command that say which worlds, and beside what."""
+        first = self.worlds.name == worlds_for(gate=self.gate)[0]
+        words = [] if first else ["--worlds", self.worlds.name]
         words += [word for each in self.parts for word in ("--part", each)]
         words += [
             word for name, value in self.held.items() for word in ("--hold", f"{name}={value:g}")
         ]
         if tuple(each.name for each in self.against) != self.default:
             words += [word for each in self.against for word in ("--against", each.name)]
-        return shlex.join([*words, "--seed", str(self.seed)])
+        return words
 
     @property
     def default(self) -> tuple[str, ...]:
@@ -107,6 +125,11 @@ def worlds_of(name: str | None, *, gate: bool) -> Space:
         what = "a gate" if gate else "a sender control"
         raise UsageError(f"There are no worlds {name} for {what}.", f"Worlds: {', '.join(known)}.")
     return space(name or known[0])
+
+
+def _plain(word: str) -> str:
+    """Return a word of a command as a part of the name of a file."""
+    return "".join(each if each.isalnum() else "-" for each in word).strip("-")
 
 
 def _held(text: str) -> tuple[str, float]:
@@ -158,6 +181,8 @@ def perform(
         rounds.append(each)
         parts = ", ".join(each.world.parts) or "no part"
         tell(f"round {each.round}, {trials.runs} runs: {each.score:.1f} limits worse ({parts})")
+    if not rounds and not trials.runs:
+        raise trials.nowhere(f"none of {VAIN * DRAWN} worlds")
     spent = trials.runs
     kept = []
     for find in finds.shrunk(trials, rounds, wanted, request.parts):
@@ -169,10 +194,15 @@ def perform(
 
 
 def save(request: Request, trials: Trials, kept: Sequence[Find]) -> None:
-    """Write a suite of the finds, and a scenario for each; what an earlier search left goes."""
+    """Write a suite of the finds, and a scenario for each, in place of what the same search left.
+
+    Files of other names stay.
+    """
     folder, name = trials.folder, request.name
+    earlier = re.compile(rf"{re.escape(request.objective.name)}-\d+\.toml")
     for path in (folder.target / name).glob("*.toml"):
-        folder.remove(path)
+        if earlier.fullmatch(path.name):
+            folder.remove(path)
     if not kept:
         folder.remove(folder.target / f"{name}.toml")
         return

@@ -31,6 +31,8 @@ PATIENCE = 4
 """After so many generations that find nothing worse a round ends."""
 GENERATIONS = 15
 """A round has this many at most."""
+VAIN = 10
+"""A search ends if none of the worlds of so many rounds, the first ones, can be run."""
 HALVES = (0.25, 0.75)
 """Where a gene begins at the closest: at its bounds half of all steps would lead beyond."""
 
@@ -54,7 +56,8 @@ def search(
 ) -> Iterator[Found]:
     """Yield the worst world of each round, as long as there may be `more` runs.
 
-    `more` is asked before each batch of worlds; what is under way is yielded.
+    `more` is asked before each batch of worlds; what is under way is yielded. Where nothing can be
+    run, nothing is yielded.
     """
     taken: set[tuple[str, ...]] = set()
     number = 0
@@ -66,6 +69,8 @@ def search(
         new = [each for each in found if each[1].parts not in taken]
         score, world = (new or found)[0]
         if score == REFUSED:
+            if not taken and number == VAIN:
+                return
             continue
         taken.add(world.parts)
         yield _improved(space, Found(world, score, number), scores, rng, more)

@@ -10,7 +10,7 @@ from tidegate.attack.objective import REFUSED
 from tidegate.certify.conditions import Condition
 from tidegate.certify.controls import CONTROLS
 from tidegate.certify.measures import measure
-from tidegate.errors import ScenarioError
+from tidegate.errors import ScenarioError, UsageError
 from tidegate.papers.case import Case
 from tidegate.papers.paper import Paper
 from tidegate.papers.runs import Runs
@@ -79,6 +79,8 @@ class Trials:
     folder: CaseFolder
     runs: int = 0
     """How many runs were asked for; those that were there before count too."""
+    refusal: str = ""
+    """Why the control, or what it is compared with, could not be run in the last such world."""
     _known: dict[tuple[World, int], float] = field(default_factory=dict)
 
     def scores(self, tried: Sequence[World], seeds: int = 1) -> list[float]:
@@ -130,7 +132,9 @@ class Trials:
     def settings(self, control: Control, scenario: Table) -> list[tuple[str, str]] | None:
         """Return what a scenario has to set for a control, None where it cannot be run there."""
         condition, classes = self.condition(scenario)
-        if control.refused(condition, classes) is not None:
+        reason = control.refused(condition, classes)
+        if reason is not None:
+            self.refusal = f"{control.name}: {reason}."
             return None
         return [*control.at_senders(condition, classes), *control.at_bottleneck(quic=False)]
 
@@ -151,10 +155,16 @@ class Trials:
             paper.texts[case.key], paper.cases[case.key] = text, case
             try:
                 self.folder.jobs(case, seeds)
-            except ScenarioError:
+            except ScenarioError as error:
+                self.refusal = str(error).rstrip()
                 return []
             found.append(case.key)
         return found
+
+    def nowhere(self, tried: str) -> UsageError:
+        """Return the error of a control that could not be run; `tried` is in how many worlds."""
+        what = f"{self.control.name} can be run in {tried}."
+        return UsageError(what, f"The last refusal:\n{self.refusal}" if self.refusal else "")
 
     @property
     def _compared(self) -> Sequence[Other]:

@@ -11,9 +11,11 @@ import numpy as np
 
 from tidegate import _native
 from tidegate.certify.measures import measure
-from tidegate.certify.verdicts import judge, overall
+from tidegate.certify.verdicts import BETTER, LIKE, UNSETTLED, WORSE, judge, overall
+from tidegate.errors import UsageError
 from tidegate.papers.case import Case, fitting, keyed
 from tidegate.papers.paper import Paper
+from tidegate.scenario import document as documents
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from tidegate.certify.controls import Control
     from tidegate.certify.verdicts import Floats, Measured
     from tidegate.papers.runs import Runs
+    from tidegate.scenario.document import Document
 
 SEEDS, QUICK_SEEDS = 5, 3
 NO_STACKS = (
@@ -56,6 +59,11 @@ class Certificate:
     def count(self, verdict: str) -> int:
         """Return how many conditions have a verdict."""
         return sum(each.verdict == verdict for each in self.judged)
+
+    @property
+    def has_verdicts(self) -> bool:
+        """Whether any condition was judged: the others could not be run, or have no value."""
+        return any(each.verdict in (BETTER, LIKE, UNSETTLED, WORSE) for each in self.judged)
 
     def document(self) -> dict[str, object]:
         """Return the certificate for JSON."""
@@ -134,14 +142,8 @@ def plan(suite: Suite, conditions: Sequence[Condition], controls: Sequence[Contr
     refused: dict[str, str] = {}
     changed: dict[str, str] = {}
     for condition in conditions:
-        text = (suite.folder / suite.scenario(condition)).read_text(encoding="utf-8")
-        traffic = tomllib.loads(text)["traffic"]
-        classes = {
-            key: each
-            for key, each in traffic.items()
-            if any(key == own or key.startswith(f"{own}-") for own in condition.own)
-        }
-        quic = any("quic" in _keys(each["transport"]) for each in traffic.values())
+        traffic, classes = _classes(suite, condition, controls)
+        quic = any("quic" in _keys(each.get("transport")) for each in traffic.values())
         for control in controls:
             needed = quic or control.foreign
             reason = NO_STACKS if needed and not _native.STACKS else None
@@ -162,6 +164,49 @@ def plan(suite: Suite, conditions: Sequence[Condition], controls: Sequence[Contr
         refused=refused,
         changed=changed,
     )
+
+
+def _classes(
+    suite: Suite, condition: Condition, controls: Sequence[Control]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the classes of a condition, and those that get the control.
+
+    Raises UsageError where its scenario cannot be read, or has not what is measured or tried.
+    """
+    document = documents.read(suite.folder / suite.scenario(condition))
+    try:
+        traffic: dict[str, Any] = document.tables().get("traffic", {})
+    except tomllib.TOMLDecodeError:
+        document.load()  # it says the line
+        raise
+    classes = {
+        key: each
+        for key, each in traffic.items()
+        if any(key == own or key.startswith(f"{own}-") for own in condition.own)
+    }
+    for _, of in condition.measures:
+        if of not in (*traffic, "all", "bottleneck"):
+            _known(document, of)
+    senders = [each.name for each in controls if each.transport is not None or each.media]
+    if senders and not classes:
+        raise UsageError(
+            f"{document.origin}: no class gets {senders[0]}: none begins with"
+            f" {' or '.join(condition.own)}.",
+            f"Give condition `{condition.id}` of {suite.name} the class in `own`:"
+            f" {', '.join(traffic)}.",
+        )
+    return traffic, classes
+
+
+def _known(document: Document, of: str) -> None:
+    """Raise UsageError where a scenario has neither a class nor a port of this name."""
+    found = document.load()
+    there = [*found.classes, *(name for name, _ in found.ports), "all"]
+    if of not in there:
+        raise UsageError(
+            f"{document.origin} has no class or port `{of}`, which is measured.",
+            f"It has {', '.join(there)}.",
+        )
 
 
 def _keys(transport: object) -> Iterable[str]:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
-from functools import cache
 from importlib.resources import files
 from math import log
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from tidegate.errors import UsageError, from_os
+from tidegate.certify import suite_file
+from tidegate.certify.suite_file import Table, checked
+from tidegate.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 @dataclass(frozen=True)
@@ -101,7 +105,6 @@ SUITES = (RFC, BBR, START, MEDIA, ACCESS)
 FOLDER = Path(str(files(__package__))) / "scenarios"
 
 
-@cache
 def suite(name: str) -> Suite:
     """Read a suite by its name, or from a file; raises UsageError where there is none."""
     path = Path(name) if name.endswith(".toml") else FOLDER / f"{name}.toml"
@@ -110,28 +113,82 @@ def suite(name: str) -> Suite:
             f"There is no suite {name}.",
             f"Suites: {', '.join(SUITES)}; or a file, FILE.toml.",
         )
-    try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise from_os("read the suite", path, error) from error
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"Could not read the suite {path}: {error}.", "A suite is TOML.") from None
-    return Suite(
+    return _suite(path, suite_file.read(path))
+
+
+def _suite(path: Path, table: Table) -> Suite:
+    limits = {
+        name: _limit(name, Table(f"{path}: limit `{name}`", each))
+        for name, each in table.read("limit", dict).items()
+    }
+    found = Suite(
         path.stem,
-        document["title"],
-        tuple(document["standard"]),
-        tuple(_condition(each) for each in document["condition"]),
-        {key: Limit(key, **values) for key, values in document["limit"].items()},
-        tuple(NotCovered(**each) for each in document.get("not_covered", ())),
+        table.read("title", str),
+        table.texts("standard"),
+        tuple(_condition(each, limits) for each in table.tables("condition")),
+        limits,
+        tuple(
+            map(_not_covered, table.tables("not_covered") if "not_covered" in table.rest else ())
+        ),
         path.parent,
-        tuple(document.get("keep", ())),
+        table.texts("keep") if "keep" in table.rest else (),
     )
+    table.end()
+    names = [each.id for each in found.conditions]
+    for name in names:
+        if names.count(name) > 1:
+            raise table.wrong(f"two conditions have the id `{name}`")
+    if not names:
+        raise table.wrong("there is no condition")
+    return found
 
 
-def _condition(values: dict[str, object]) -> Condition:
-    measures = values.pop("measures")
-    own = values.pop("own", ["subject"])
-    assert isinstance(measures, list)
-    assert isinstance(own, list)
-    pairs = tuple((str(name), str(of)) for name, of in measures)
-    return Condition(measures=pairs, own=tuple(own), **values)  # type: ignore[arg-type]
+def _limit(name: str, table: Table) -> Limit:
+    ratio, points = table.number("ratio", 1.0), table.number("points", 0.0)
+    if (ratio is None) == (points is None):
+        raise table.wrong("write one of `ratio` and `points`")
+    limit = Limit(
+        name,
+        table.read("says", str),
+        table.read("unit", str),
+        checked(table, table.read("measure", str)),
+        more_is_better=table.read("more_is_better", bool, default=False),
+        ratio=ratio,
+        points=points,
+        floor=table.read("floor", float, 0.0),
+    )
+    table.end()
+    return limit
+
+
+def _condition(table: Table, limits: Mapping[str, Limit]) -> Condition:
+    name = table.read("id", str)
+    table.place = f"{table.place.rpartition(': ')[0]}: condition `{name}`"
+    measures = table.read("measures", list)
+    for each in measures:
+        pair = isinstance(each, list) and len(each) == 2 and all(isinstance(e, str) for e in each)
+        if not pair:
+            raise table.wrong(f'`measures` has {each!r}: write [["LIMIT", "CLASS or port"]]')
+        if each[0] not in limits:
+            raise table.wrong(f"there is no limit `{each[0]}`")
+    if not measures:
+        raise table.wrong("`measures` is empty, so nothing would be judged")
+    found = Condition(
+        name,
+        table.read("section", str),
+        table.read("title", str),
+        tuple((limit, of) for limit, of in measures),
+        table.texts("own", ["subject"]),
+        stages=table.read("stages", bool, default=True),
+        queue=table.read("queue", bool, default=False),
+        saved=table.read("saved", str, ""),
+        file=table.read("file", str, FILE),
+    )
+    table.end()
+    return found
+
+
+def _not_covered(table: Table) -> NotCovered:
+    found = NotCovered(*(table.read(key, str) for key in ("section", "title", "reason")))
+    table.end()
+    return found

@@ -254,8 +254,9 @@ def stage(kind: str, text: str) -> Control:
 
 
 def _own(text: str) -> tuple[str, dict[str, Any]]:
-    """Return a law of the user's own by a name with a hash of its file: runs are saved by name."""
+    """Return a law of the user's own by a name with a hash of its files: runs are saved by name."""
     [(name, law)] = (own.laws([text]) or {}).items()
-    source = Path(text.rpartition(":")[0]).read_bytes()
+    files = own.sources(Path(text.rpartition(":")[0]))
+    source = b"".join(hashlib.blake2b(each.read_bytes()).digest() for each in files)
     marked = f"{name}-{hashlib.blake2b(source, digest_size=4).hexdigest()}"
     return marked, {marked: law}

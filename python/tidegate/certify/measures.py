@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tidegate.certify.suite_file import known_measure
 from tidegate.papers.expression import evaluated, measure_of, parsed
 from tidegate.results.measures import known, summary_of
 
@@ -18,13 +19,16 @@ if TYPE_CHECKING:
 def measure(record: SavedRun, expression: str, of: str) -> float:
     """Return an expression of measures; names are those of the summary of a class, or of a port.
 
-    It is NaN where it is undefined.
+    It is NaN where it is undefined. Raises UsageError where there is no such measure.
     """
 
     def value(node: ast.expr) -> np.float64:
         found = measure_of(node, "tidegate.results")
         if isinstance(found, str):
-            return np.float64(known(summary_of(record, of).get(found)))
+            there = summary_of(record, of)
+            if found not in there:
+                raise known_measure(found, there, of)
+            return np.float64(known(there[found]))
         return np.float64(found(record))
 
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -107,8 +107,10 @@ def files(certificates: Sequence[Certificate]) -> dict[str, bytes]:
     found: dict[str, bytes] = {}
     if len(certificates) > 1:
         found[f"{certificates[0].suite.name}.md"] = overview(certificates).encode()
-    for done in certificates:
-        place = f"{done.suite.name}/{done.control.key}"
+    keys = [each.control.key for each in certificates]
+    for number, done in enumerate(certificates):
+        again = keys[:number].count(done.control.key)
+        place = f"{done.suite.name}/{done.control.key}" + (f"-{again + 1}" if again else "")
         found |= {
             f"{place}/REPORT.md": _page(done).encode(),
             f"{place}/certificate.json": _json(done),

@@ -15,8 +15,9 @@ from tidegate.errors import UsageError
 if TYPE_CHECKING:
     from tidegate.certify.controls import Control
 
-HARMS = 3
-"""Exit code where a control does more harm than the standard ones under some condition."""
+HARMS, NOTHING = 3, 4
+"""Exit codes where a control does more harm than the standard ones under some condition, and where
+no condition has a verdict."""
 
 Names = Annotated[
     list[str] | None,
@@ -75,7 +76,8 @@ def certify(
     """Try a control under the conditions of RFC 9743, or a gate on an access link.
 
     Each condition is judged better than, like or worse than the standard
-    controls. Ends with 3 if one is worse. Runs are saved: rerun to resume.
+    controls, or is not settled by its seeds. Ends with 3 if one is worse, with
+    4 if none has a verdict. Runs are saved: rerun to resume.
     """
     from tidegate.certify import certificate, conditions, controls, pages
     from tidegate.papers.runs import Runs
@@ -83,7 +85,9 @@ def certify(
 
     if quick and seeds:
         raise UsageError("--quick and --seeds both say how many seeds.", "Give one of them.")
-    mine = tried(control or [], gate or [], queue or [])
+    mine = list(
+        {each.name: each for each in tried(control or [], gate or [], queue or [])}.values()
+    )
     asked = conditions.suite(suite or controls.suite_of(mine))
     if listed:
         typer.echo(pages.listed(asked))
@@ -112,6 +116,10 @@ def certify(
     say(f"Report: {display((report or out) / files[0])}")
     if any(each.count("worse") for each in done):
         raise typer.Exit(HARMS)
+    nothing = [each.control.name for each in done if not each.has_verdicts]
+    if nothing:
+        say(f"Nothing was judged: no condition has a verdict for {', '.join(nothing)}.")
+        raise typer.Exit(NOTHING)
 
 
 def tried(names: list[str], gates: list[str], queues: list[str]) -> list[Control]:
@@ -141,7 +149,7 @@ def compared(against: str | None, default: tuple[str, ...], mine: list[Control])
             return controls.stage(kinds[0], name)
         return controls.find(name)
 
-    found = [other(name) for name in names if name]
+    found = [other(name) for name in dict.fromkeys(names) if name]
     if not found:
         raise UsageError("There is nothing to compare with.", "--against cubic,reno, for instance.")
     return found

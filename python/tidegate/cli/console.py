@@ -88,7 +88,7 @@ def guarded(command: Callable[P, R], begins: Callable[[], None]) -> Callable[P, 
             # The reader of our output has closed it; the interpreter must not complain at exit.
             sys.stdout = None
             raise typer.Exit(FAILED) from None
-        except (Exception, KeyboardInterrupt) as error:
+        except BaseException as error:  # a panic in a law's own native module is no Exception
             if isinstance(error, OSError) and _was_printing(error):
                 raise  # reported by `main`: the results are written
             text, code = _said(error)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 
+IN_RUN = "in the run"
+"""How the note begins that says in which run a law raised something."""
 POLL_S = 0.05
 """The system may deliver Ctrl-C to any thread; the waiting one looks for it this often."""
 
@@ -70,7 +72,12 @@ def _on_threads(work: Work[R], workers: int, stop: threading.Event) -> Iterator[
         task, report = work.task(index), work.report
         tick = None if report is None else (lambda now_s: report(index, now_s))
         laws = copy.deepcopy(dict(work.laws)) if work.laws else None
-        outcome = simulate(task.scenario, task.seed, laws, tick, stop)
+        try:
+            outcome = simulate(task.scenario, task.seed, laws, tick, stop)
+        except BaseException as error:  # a panic in a law's own native module is no Exception
+            if work.named is not None:
+                error.add_note(f"{IN_RUN} {work.named(index)}")
+            raise
         return work.keep(index, RunOutput.of(outcome, work.wanted))
 
     left = iter(range(work.count))

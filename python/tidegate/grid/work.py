@@ -37,3 +37,5 @@ class Work(Generic[R]):
     laws: Mapping[str, OwnLaw] | None = None
     report: Callable[[int, float], None] | None = None
     """Gets the index of a run and its simulated time in seconds."""
+    named: Callable[[int], str] | None = None
+    """Names a run, for the note on what its law raised."""

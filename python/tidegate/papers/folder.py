@@ -118,8 +118,11 @@ class CaseFolder(RunFolder):
             def report(place: int, now_s: float) -> None:
                 meter.report(place, now_s * jobs[place].case.weight)
 
+            def named(place: int) -> str:
+                return f"{jobs[place].case.key}, seed {jobs[place].seed}"
+
             wanted = Wanted(study=self.paper.keep)
-            work = Work(len(jobs), task, wanted, keep, self.paper.laws, report)
+            work = Work(len(jobs), task, wanted, keep, self.paper.laws, report, named)
             for _ in self.executor.run(work):
                 pass
 

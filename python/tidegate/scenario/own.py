@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import inspect
 import sys
@@ -43,8 +44,8 @@ def _law(asked: str) -> tuple[str, Any]:
     file, _, name = asked.rpartition(":")
     if not file or not name.isidentifier():
         raise UsageError(
-            f"Could not understand --law {asked}.",
-            "Write FILE.py:NAME with the name of its class, as in --law mine.py:Mine.",
+            f"Could not understand the law {asked}.",
+            "Write FILE.py:NAME with the name of its class, as in mine.py:Mine.",
         )
     module = _module(Path(file))
     made = getattr(module, name, None)
@@ -56,6 +57,7 @@ def _law(asked: str) -> tuple[str, Any]:
         )
     if _is_control(made):
         return name, made
+    _has_all(name, file, made)
     try:
         law = made()
     except TypeError as error:
@@ -71,6 +73,17 @@ def _law(asked: str) -> tuple[str, Any]:
             f"{KINDS}; see docs/own-law.md.",
         )
     return name, law
+
+
+def _has_all(name: str, file: str, made: Callable[..., object]) -> None:
+    """Raise UsageError where a class has some of the methods of a control, and not all."""
+    lacks = [method for method in CONTROL if not _has(made, (method,))]
+    if isinstance(made, type) and 0 < len(lacks) < len(CONTROL):
+        missing = " and ".join(f"`{each}`" for each in lacks)
+        raise UsageError(
+            f"{name} in {file} is no control: it lacks {missing}.",
+            f"{KINDS}; see docs/own-law.md.",
+        )
 
 
 def _is_law(what: object) -> bool:
@@ -114,6 +127,8 @@ def _module(path: Path) -> ModuleType:
         )
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
+    if str(resolved.parent) not in sys.path:  # as Python itself has it for FILE.py; behind all else
+        sys.path.append(str(resolved.parent))
     try:
         spec.loader.exec_module(module)
     except SyntaxError as error:
@@ -129,6 +144,41 @@ def _module(path: Path) -> ModuleType:
     return module
 
 
+def sources(file: Path) -> list[Path]:
+    """Return the files of a law: its own, and of the modules that it imports, and these in turn.
+
+    Modules of Python and of tidegate are left out. Of an installed package the file that is
+    imported counts, and not what that imports.
+    """
+    found = [file.resolve()]
+    for path in found:  # it grows
+        if path.suffix == ".py" and "site-packages" not in path.parts:
+            found += [each for each in _imported(path) if each not in found]
+    return sorted(found)
+
+
+def _imported(path: Path) -> set[Path]:
+    """Return the files of the modules that a file imports, wherever it does."""
+    names = set()
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if isinstance(node, ast.Import):
+            names |= {each.name for each in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names |= {node.module, *(f"{node.module}.{each.name}" for each in node.names)}
+    left_out = {*sys.stdlib_module_names, "tidegate"}
+    own = [each for each in names if each.partition(".")[0] not in left_out]
+    return {found for name in own if (found := _file_of(name)) is not None}
+
+
+def _file_of(module: str) -> Path | None:
+    """Return the file of a module, None where there is none."""
+    try:
+        spec = importlib.util.find_spec(module)
+    except (ImportError, ValueError, AttributeError):
+        return None
+    return Path(spec.origin).resolve() if spec and spec.has_location and spec.origin else None
+
+
 def told(error: BaseException) -> str | None:
     """Return the traceback of what a law of the user's own raised, from its file on.
 
@@ -141,5 +191,15 @@ def told(error: BaseException) -> str | None:
             return "".join(traceback.format_exception(type(error), error, frame)).rstrip()
         frame = frame.tb_next
     # what it answered, or what it is, found wanting outside of it
-    notes = [note for note in getattr(error, "__notes__", ()) if note.endswith(NOTES)]
-    return "\n".join([str(error), *notes]) if notes else None
+    notes = [str(note) for note in getattr(error, "__notes__", ())]
+    own = any(note.endswith(NOTES) for note in notes) or _panicked(error)
+    return "\n".join([str(error), *notes]) if own else None
+
+
+def _panicked(error: BaseException) -> bool:
+    """Tell whether a native module panicked, where there is a law that may have one.
+
+    Such an error has no frame of the law.
+    """
+    panic = type(error).__name__ == "PanicException"
+    return panic and any(name.startswith(PREFIX) for name in sys.modules)

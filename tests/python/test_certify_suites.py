@@ -1,0 +1,194 @@
+"""Suites of the user's own: what is wrong in one is said with its place, before anything runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from typer.testing import CliRunner
+
+from tidegate.certify import conditions
+from tidegate.cli import app
+from tidegate.errors import UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from typer.testing import Result
+
+LIMIT = (
+    '[limit.rate]\nsays = "throughput"\nunit = "bit/s"\nmeasure = "throughput_bps"\nratio = 1.2\n'
+)
+CONDITION = '[[condition]]\nid = "a"\nsection = ""\ntitle = "A"\nmeasures = [["rate", "subject"]]\n'
+HEAD = 'title = "Mine"\nstandard = ["reno"]\n'
+SUITE = HEAD + LIMIT + CONDITION
+SCENARIO = """
+name     = "a"
+duration = "5s"
+[topology.dumbbell]
+pairs      = 1
+access     = { rate = "100Mbit", delay = "1ms" }
+bottleneck = { rate = "2Mbit", delay = "10ms", buffer = "20packets" }
+[traffic.subject]
+arrivals = { uniform = 1, within = "1s" }
+size     = "unlimited"
+"""
+
+
+def judged(folder: Path, suite: str, *words: str, scenario: str = SCENARIO) -> Result:
+    (folder / "mine").mkdir(exist_ok=True)
+    (folder / "mine" / "a.toml").write_text(scenario, "utf-8")
+    (folder / "mine.toml").write_text(suite, "utf-8")
+    given = [*(words or ["cubic"]), "--suite", str(folder / "mine.toml"), "--seeds", "2"]
+    return CliRunner().invoke(app, ["certify", *given, "--out", str(folder / "out")])
+
+
+def test_a_suite_needs_no_more_than_this(tmp_path: Path) -> None:
+    """A class may leave out `transport`, as docs/scenario.md says: the control is set there."""
+    done = judged(tmp_path, SUITE)
+    assert done.exit_code == 0, done.output
+    assert "like" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("suite", "place", "what"),
+    [
+        ("", "mine.toml", "the key `limit` is missing"),
+        (LIMIT, "mine.toml", "the key `title` is missing"),
+        (HEAD + LIMIT, "mine.toml", "the key `condition` is missing"),
+        (SUITE.replace("[[condition]]", "[condition]"), "mine.toml", "write a list"),
+        (SUITE.replace('["reno"]', "[]"), "mine.toml", "`standard` is []"),
+        (SUITE + "extra = 1\n", "condition `a`", "there is no key `extra`"),
+        (SUITE + "stages = 'yes'\n", "condition `a`", "`stages` is 'yes': write true or false"),
+        (SUITE + CONDITION, "mine.toml", "two conditions have the id `a`"),
+        (SUITE.replace("ratio = 1.2", "colour = 1"), "limit `rate`", "one of `ratio` and `points`"),
+        (SUITE.replace("ratio = 1.2", "ratio = 1.2\npoints = 1"), "limit `rate`", "write one of"),
+        (SUITE.replace("ratio = 1.2", "ratio = 'big'"), "limit `rate`", "write a number"),
+        # the worst reference times 1 is no limit, and below 1 better would count as worse
+        (SUITE.replace("ratio = 1.2", "ratio = 1"), "limit `rate`", "write a number above 1"),
+        (SUITE.replace("ratio = 1.2", "ratio = nan"), "limit `rate`", "write a number above 1"),
+        (SUITE.replace("ratio = 1.2", "points = 0.0"), "limit `rate`", "write a number above 0"),
+        (SUITE.replace('"throughput_bps"', '"1e-6 *"'), "limit `rate`", "is no expression"),
+        (SUITE.replace('"throughput_bps"', '"a.b"'), "limit `rate`", "a.b is no measure"),
+        (SUITE.replace('[["rate", "subject"]]', '"rate"'), "condition `a`", "write a list"),
+        (SUITE.replace('[["rate", "subject"]]', "[]"), "condition `a`", "nothing would be judged"),
+        (SUITE.replace('["rate", "subject"]', '["rate"]'), "condition `a`", "`measures` has"),
+        (SUITE.replace('["rate", "s', '["late", "s'), "condition `a`", "no limit `late`"),
+    ],
+)
+def test_what_is_wrong_in_a_suite_is_said_with_its_place(
+    tmp_path: Path, suite: str, place: str, what: str
+) -> None:
+    done = judged(tmp_path, suite)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert place in done.stderr
+    assert what in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_suite_is_a_text(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_bytes(b"title = '\xff'")
+    with pytest.raises(UsageError, match="no text in UTF-8"):
+        conditions.suite(str(tmp_path / "mine.toml"))
+
+
+def test_a_misspelled_class_measures_nothing(tmp_path: Path) -> None:
+    done = judged(tmp_path, SUITE.replace('"rate", "subject"', '"rate", "subjct"'))
+    assert done.exit_code == 2
+    assert "no class or port `subjct`" in done.stderr
+    assert "It has subject, bottleneck" in done.stderr
+
+
+def test_a_control_that_no_class_gets_has_no_verdict(tmp_path: Path) -> None:
+    """Else the reference would be compared with itself."""
+    done = judged(tmp_path, SUITE + 'own = ["subjct"]\n')
+    assert done.exit_code == 2
+    assert "no class gets reno: none begins with subjct" in done.stderr
+    assert "in `own`: subject." in done.stderr
+
+
+def test_a_misspelled_measure_is_no_verdict(tmp_path: Path) -> None:
+    done = judged(tmp_path, SUITE.replace('"throughput_bps"', '"throughput_bp"'))
+    assert done.exit_code == 2
+    assert "There is no measure `throughput_bp` of subject." in done.stderr
+    assert "throughput_bps" in done.stderr
+
+
+def test_a_condition_without_its_scenario(tmp_path: Path) -> None:
+    done = judged(tmp_path, SUITE.replace('id = "a"', 'id = "b"'))
+    assert done.exit_code != 0
+    assert "read the scenario" in done.stderr
+    assert "b.toml" in done.stderr
+    wrong = judged(tmp_path, SUITE, scenario="name = ")
+    assert wrong.exit_code == 2
+    assert "a.toml" in wrong.stderr
+
+
+def test_nothing_that_was_judged_is_no_success(tmp_path: Path) -> None:
+    """A control of media cannot be tried where senders have no media: a CI would stay green."""
+    done = judged(tmp_path, SUITE, "gcc")
+    assert done.exit_code == 4, done.output
+    assert "no condition has a verdict for gcc" in done.stderr
+
+
+OWN = """
+from helper import FACTOR
+
+class Mine:
+    def __init__(self, tcp):
+        self.cwnd = 2.0
+    def on_ack(self, sample):
+        self.cwnd = FACTOR
+    def on_congestion(self, signal, at):
+        pass
+    def on_timeout(self, at, again):
+        pass
+"""
+
+
+def test_a_control_is_tried_anew_when_a_file_that_it_imports_has_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`helper` lies beside it, as for `python FILE.py`. A window of 1 gets less than one of 20."""
+    import sys
+
+    file = tmp_path / "own_with_helper.py"
+    file.write_text(OWN, "utf-8")
+    rates = []
+    for window in (1.0, 20.0):
+        (tmp_path / "helper.py").write_text(f"FACTOR = {window}\n", "utf-8")
+        for name in ("helper", "tidegate_law_own_with_helper"):
+            monkeypatch.delitem(sys.modules, name, raising=False)
+        done = judged(tmp_path, SUITE, f"{file}:Mine")
+        rates.append(done.stdout)
+    monkeypatch.delitem(sys.modules, "helper")
+    assert rates[0] != rates[1]
+
+
+def test_two_controls_of_one_name_have_a_folder_each(tmp_path: Path) -> None:
+    """Names that differ in punctuation alone have one key."""
+    one = '{ tcp = { profile = "linux", control = "reno" } }'
+    other = one.replace('"', "'")
+    done = judged(tmp_path, SUITE, one, other)
+    assert done.exit_code == 0, done.output
+    made = sorted(path.name for path in (tmp_path / "out" / "mine").iterdir())
+    assert len(made) == 2
+    assert made[1] == f"{made[0]}-2"
+
+
+def test_a_method_that_is_missing_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "own_without.py"
+    file.write_text(OWN.replace("from helper import FACTOR", "").replace("on_timeout", "on_time"))
+    done = judged(tmp_path, SUITE, f"{file}:Mine")
+    assert done.exit_code == 2
+    assert "is no control: it lacks `on_timeout`" in done.stderr
+
+
+def test_what_a_control_raises_is_said_with_its_condition_and_seed(tmp_path: Path) -> None:
+    file = tmp_path / "own_raises.py"
+    text = OWN.replace("from helper import FACTOR", "").replace("self.cwnd = FACTOR", "1 / 0")
+    file.write_text(text, "utf-8")
+    done = judged(tmp_path, SUITE, f"{file}:Mine")
+    assert done.exit_code == 1
+    assert "ZeroDivisionError" in done.stderr
+    assert f"in the run a/{file}:Mine, seed " in done.stderr
