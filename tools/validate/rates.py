@@ -19,6 +19,7 @@ import numpy as np
 import tidegate
 from tidegate.papers import load
 from tidegate.papers.qfcp.cases import protocol
+from tidegate.results.measures import SLACK, jain, within
 from tools.validate import ns2
 
 if TYPE_CHECKING:
@@ -76,16 +77,10 @@ def rates_here(result: Result, flows: int, start: float, end: float) -> Floats:
     found = []
     for flow in range(1, flows + 1):
         table = ports.filter(ports["port"].cast(str) == f"out{flow}")
-        times = table["time_s"].to_numpy()
-        inside = (times > start + 1e-6) & (times <= end + 1e-6)
+        inside = within(table["time_s"].to_numpy(), start, end, SLACK)
         octets = float(table["departed_bytes"].to_numpy()[inside].sum())
         found.append(octets * 8e-6 / (end - start))
     return np.array(found)
-
-
-def jain(rates: Floats) -> float:
-    """Return Jain's index."""
-    return float(rates.sum() ** 2 / (rates.size * np.sum(rates**2)))
 
 
 def staggered(name: str, seed: int) -> Pair:
