@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import csv
-import io
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tidegate.results.csv_text import csv_text
 from tools.live.matrix import COLUMNS, mean, text, whole
 from tools.live.pages import Cell
 
@@ -49,11 +49,8 @@ def read(file: Path = FILE) -> list[Line]:
 
 def written(lines: Iterable[Line]) -> str:
     """Return the file."""
-    out = io.StringIO()
-    writer = csv.DictWriter(out, [field.name for field in fields(Line)], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(asdict(line) for line in lines)
-    return out.getvalue()
+    names = [field.name for field in fields(Line)]
+    return csv_text(names, (asdict(line).values() for line in lines))
 
 
 def renewed(lines: Iterable[Line], found: Rows) -> Iterator[Line]:

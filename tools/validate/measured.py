@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tidegate.results.csv_text import csv_text
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -46,7 +48,5 @@ def renew(path: Path, measured: Iterable[Line], order: Sequence[str]) -> None:
     ran = {line.case for line in new}
     kept = [line for line in read(path) if line.case not in ran and line.case in order]
     every = sorted([*kept, *new], key=lambda line: order.index(line.case))
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, [field.name for field in fields(Line)], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(asdict(line) for line in every)
+    names = [field.name for field in fields(Line)]
+    path.write_text(csv_text(names, (asdict(line).values() for line in every)), encoding="utf-8")

@@ -6,7 +6,6 @@ every flow takes as long as here, to a tenth of a millisecond.
 
 from __future__ import annotations
 
-import csv
 import subprocess
 import tempfile
 import tomllib
@@ -19,6 +18,8 @@ import numpy as np
 import tidegate
 from tidegate.papers import load
 from tidegate.papers.qfcp.cases import protocol
+from tidegate.results.csv_text import csv_text
+from tidegate.results.measures import SLACK, jain, within
 from tools.validate import ns2
 
 if TYPE_CHECKING:
@@ -76,16 +77,10 @@ def rates_here(result: Result, flows: int, start: float, end: float) -> Floats:
     found = []
     for flow in range(1, flows + 1):
         table = ports.filter(ports["port"].cast(str) == f"out{flow}")
-        times = table["time_s"].to_numpy()
-        inside = (times > start + 1e-6) & (times <= end + 1e-6)
+        inside = within(table["time_s"].to_numpy(), start, end, SLACK)
         octets = float(table["departed_bytes"].to_numpy()[inside].sum())
         found.append(octets * 8e-6 / (end - start))
     return np.array(found)
-
-
-def jain(rates: Floats) -> float:
-    """Return Jain's index."""
-    return float(rates.sum() ** 2 / (rates.size * np.sum(rates**2)))
 
 
 def staggered(name: str, seed: int) -> Pair:
@@ -159,10 +154,8 @@ def many(name: str, seed: int) -> Pair:
     _, ends = in_ns2(name, flows, **given, buffer=1875, seed=seed)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "flows.csv")
-        with path.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file)
-            writer.writerow(("start_s", "size_bytes"))
-            writer.writerows(zip(starts, sizes * PAYLOAD, strict=True))
+        rows = zip(starts, sizes * PAYLOAD, strict=True)
+        path.write_text(csv_text(("start_s", "size_bytes"), rows), encoding="utf-8")
         took = replayed(name, seed, path).flows["fct_s"].to_numpy()
 
     def measures(fct: Floats) -> Measures:

@@ -6,6 +6,7 @@ mod cake;
 mod codel;
 mod contract;
 mod dqm;
+mod draws;
 mod dualpi2;
 mod fq_codel;
 mod own_law;

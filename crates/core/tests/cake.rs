@@ -15,24 +15,9 @@ use tidegate_core::law::{Draw, Reason, Verdict};
 use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::units::{Rate, Size, Time};
 
+use crate::draws::{Always, Never};
+
 const LINK: Link = Link { rate: Rate::from_bps(100_000_000), delay: Time::from_ms(20) };
-
-/// Always the same number.
-struct Always(f64);
-
-impl Draw for Always {
-    fn uniform(&mut self) -> f64 {
-        self.0
-    }
-}
-
-struct Never;
-
-impl Draw for Never {
-    fn uniform(&mut self) -> f64 {
-        panic!("nothing here is random")
-    }
-}
 
 /// CAKE behind a link that takes no time.
 struct Rig {

@@ -1,23 +1,17 @@
 //! CoDel against RFC 8289: its control law and pseudo-code, worked by hand.
 
+use tidegate_core::law::Reason;
 use tidegate_core::law::queue::codel::{Config, Control, Fate, Head};
 use tidegate_core::law::queue::{Queue, QueueLaw};
 use tidegate_core::law::settings::Link;
-use tidegate_core::law::{Draw, Reason};
 use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::port::{Limit, Port, Stages};
 use tidegate_core::units::{Rate, Time};
 
+use crate::draws::Never;
+
 /// 1000 B take a millisecond.
 const LINK: Link = Link { rate: Rate::from_bps(8_000_000), delay: Time::ZERO };
-
-struct NoDraw;
-
-impl Draw for NoDraw {
-    fn uniform(&mut self) -> f64 {
-        panic!("nothing here is random")
-    }
-}
 
 /// A queue of many packets whose head has waited so long.
 fn head(sojourn_ms: u64) -> Head {
@@ -122,7 +116,7 @@ fn a_burst_loses_packets_when_it_is_their_turn() {
     stages.queue = QueueLaw::Codel(Config::default()).build(LINK);
     assert!(matches!(stages.queue, Queue::Codel(_)));
     let mut port: Port<u32> = Port::new(0, LINK.rate, LINK.delay, Limit::Packets(1000))
-        .with_stages(stages, Box::new(NoDraw));
+        .with_stages(stages, Box::new(Never));
     for flow in 0..400 {
         let packet = Packet { flow, size: 1000, flags: Flags::DATA, ..Packet::default() };
         port.arrive(&packet, flow, Time::ZERO);

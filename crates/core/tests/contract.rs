@@ -16,19 +16,13 @@ use tidegate_core::packet::{Ext, Flags, Packet, RateHeader, XcpHeader};
 use tidegate_core::port::{Limit, Outcome, Port, Stage, Stages, Stamp, Ticked};
 use tidegate_core::units::{Rate, Time};
 
-struct NoDraw;
-
-impl Draw for NoDraw {
-    fn uniform(&mut self) -> f64 {
-        panic!("nothing here is random")
-    }
-}
+use crate::draws::{Always, Never};
 
 /// 8 Mbit/s: a packet of 1000 B takes 1 ms.
 const LINK: Link = Link { rate: Rate::from_bps(8_000_000), delay: Time::from_ms(10) };
 
 fn port(stages: Stages) -> Port {
-    Port::new(0, LINK.rate, LINK.delay, Limit::Packets(20)).with_stages(stages, Box::new(NoDraw))
+    Port::new(0, LINK.rate, LINK.delay, Limit::Packets(20)).with_stages(stages, Box::new(Never))
 }
 
 fn gate(law: impl Controller<Knobs, Counts> + 'static) -> Stages {
@@ -308,7 +302,7 @@ fn a_flow_is_young_for_as_long_as_the_present_rate_says() {
     stages.gate = Some(Stage::new(admit, Box::new(tide::Tide::new(tide::Config::default()))));
     let limit = Limit::Packets(u32::MAX);
     let port: Port<()> = Port::new(0, slow, LINK.delay, limit);
-    let mut port = port.with_stages(stages, Box::new(Zero));
+    let mut port = port.with_stages(stages, Box::new(Always(0.0)));
     port.start(Time::ZERO).expect("it starts");
     let young_at = |port: &mut Port, ms: u64, flow| {
         let of = |flags, size| Packet { flow, flags, size, ..Packet::default() };
@@ -330,13 +324,4 @@ fn a_flow_is_young_for_as_long_as_the_present_rate_says() {
     port.set_capacity(Time::from_ms(1_600), slow, limit);
     young_at(&mut port, 1_700, 4);
     assert_eq!(young_at(&mut port, 2_100, 5), 254);
-}
-
-/// Draws nothing but zero: the salt of the hashes.
-struct Zero;
-
-impl Draw for Zero {
-    fn uniform(&mut self) -> f64 {
-        0.0
-    }
 }

@@ -11,40 +11,13 @@ use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::port::{Limit, Outcome, Port, Stages};
 use tidegate_core::units::{Rate, Size, Time};
 
+use crate::draws::{Always, Never, Uniform};
+
 /// The paper's link: 576 B take 46.08 ms.
 const SLOW: Link = Link { rate: Rate::from_bps(100_000), delay: Time::from_ms(20) };
 const ROOM: Room = Room { packets: 90, bytes: u64::MAX };
 const REFUSED: Verdict = Verdict::Drop(Reason::Connection);
 const FULL: Verdict = Verdict::Drop(Reason::QueueFull);
-
-/// Always the same number.
-struct Always(f64);
-
-impl Draw for Always {
-    fn uniform(&mut self) -> f64 {
-        self.0
-    }
-}
-
-struct Never;
-
-impl Draw for Never {
-    fn uniform(&mut self) -> f64 {
-        panic!("nothing here is random")
-    }
-}
-
-/// Uniform numbers (Marsaglia's xorshift64*).
-struct Uniform(u64);
-
-impl Draw for Uniform {
-    fn uniform(&mut self) -> f64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 11) as f64 / (1u64 << 53) as f64
-    }
-}
 
 /// The triple of the paper over drop-tail.
 fn triple(x_m: f64, bend: f64, share: f64) -> Config {

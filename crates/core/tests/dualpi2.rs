@@ -3,22 +3,16 @@
 use tidegate_core::law::queue::dualpi2::{Config, Dualpi2};
 use tidegate_core::law::queue::{ArrivalContext, Discipline, Next, Room, Slot, Sum, Waiting};
 use tidegate_core::law::settings::Link;
-use tidegate_core::law::{Draw, Reason, Verdict, View};
+use tidegate_core::law::{Reason, Verdict, View};
 use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::units::{Rate, Time};
+
+use crate::draws::Never;
 
 const LINK: Link = Link { rate: Rate::from_bps(100_000_000), delay: Time::from_ms(10) };
 const NOT_ECT: Flags = Flags::DATA;
 const ECT_0: Flags = Flags::DATA.with(Flags::ECT);
 const ECT_1: Flags = ECT_0.with(Flags::L4S);
-
-struct Never;
-
-impl Draw for Never {
-    fn uniform(&mut self) -> f64 {
-        panic!("nothing here is random")
-    }
-}
 
 /// What happened to a packet at its turn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -2,24 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use tidegate_core::law::Reason;
 use tidegate_core::law::queue::fq_codel::{Backlog, Config};
 use tidegate_core::law::queue::{QueueLaw, dqm};
 use tidegate_core::law::settings::Link;
-use tidegate_core::law::{Draw, Reason};
 use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::port::{Limit, Outcome, Port, Stages};
 use tidegate_core::units::{Rate, Size, Time};
 
+use crate::draws::Never;
+
 /// 1000 B take a millisecond.
 const LINK: Link = Link { rate: Rate::from_bps(8_000_000), delay: Time::ZERO };
-
-struct NoDraw;
-
-impl Draw for NoDraw {
-    fn uniform(&mut self) -> f64 {
-        panic!("nothing here is random")
-    }
-}
 
 /// Without CoDel's drops: turns alone.
 fn turns(quantum: u64) -> Config {
@@ -30,7 +24,7 @@ fn port(law: QueueLaw, limit: u32) -> Port<u32> {
     law.check(LINK).expect("the parameters are in range");
     let mut stages = Stages::new();
     stages.queue = law.build(LINK);
-    Port::new(0, LINK.rate, LINK.delay, Limit::Packets(limit)).with_stages(stages, Box::new(NoDraw))
+    Port::new(0, LINK.rate, LINK.delay, Limit::Packets(limit)).with_stages(stages, Box::new(Never))
 }
 
 /// A packet of a flow; `seq` tells it from the others.

@@ -5,23 +5,17 @@
 mod drop_front;
 
 use drop_front::{Config, DropFront};
+use tidegate_core::law::Reason;
 use tidegate_core::law::queue::Queue;
 use tidegate_core::law::settings::Link;
-use tidegate_core::law::{Draw, Reason};
 use tidegate_core::packet::Packet;
 use tidegate_core::port::{Limit, Outcome, Port, Stages};
 use tidegate_core::units::{Rate, Time};
 
+use crate::draws::Never;
+
 /// 1000 B take a millisecond.
 const LINK: Link = Link { rate: Rate::from_bps(8_000_000), delay: Time::ZERO };
-
-struct NoDraw;
-
-impl Draw for NoDraw {
-    fn uniform(&mut self) -> f64 {
-        panic!("nothing here is random")
-    }
-}
 
 /// What leaves a port with this law, of packets of 1000 B that come at once.
 fn left(patience_ms: u64, limit: Limit, packets: u32) -> (Vec<u32>, Port<u32>) {
@@ -29,7 +23,7 @@ fn left(patience_ms: u64, limit: Limit, packets: u32) -> (Vec<u32>, Port<u32>) {
     config.check(LINK).expect("it is in range");
     let mut stages = Stages::new();
     stages.queue = Queue::Custom(Box::new(DropFront::new(&config, LINK)));
-    let mut port = Port::new(0, LINK.rate, LINK.delay, limit).with_stages(stages, Box::new(NoDraw));
+    let mut port = Port::new(0, LINK.rate, LINK.delay, limit).with_stages(stages, Box::new(Never));
     for flow in 0..packets {
         let packet = Packet { flow, size: 1000, ..Packet::default() };
         assert_eq!(port.arrive(&packet, flow, Time::ZERO), Outcome::Taken);

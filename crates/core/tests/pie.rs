@@ -7,34 +7,10 @@ use tidegate_core::law::{Draw, Reason, Verdict, View};
 use tidegate_core::packet::Packet;
 use tidegate_core::units::{Rate, Size, Time};
 
+use crate::draws::{Always, Never};
+
 const EARLY: Verdict = Verdict::Drop(Reason::Early);
 const LINK: Link = Link { rate: Rate::from_bps(10_000_000), delay: Time::from_ms(20) };
-
-/// Always the same number.
-struct Always(f64);
-
-impl Draw for Always {
-    fn uniform(&mut self) -> f64 {
-        self.0
-    }
-}
-
-/// Draws what drops whenever there is a chance to.
-struct Worst;
-
-impl Draw for Worst {
-    fn uniform(&mut self) -> f64 {
-        0.0
-    }
-}
-
-struct Never;
-
-impl Draw for Never {
-    fn uniform(&mut self) -> f64 {
-        panic!("nothing here is random")
-    }
-}
 
 fn close(measured: f64, expected: f64) {
     assert!(
@@ -198,7 +174,7 @@ fn a_burst_is_let_through() {
         assert_eq!(rig.arrive(100_000, &mut Never), Verdict::Pass);
         rig.update(Time::from_ms(100));
     }
-    assert_eq!(rig.arrive(100_000, &mut Worst), EARLY);
+    assert_eq!(rig.arrive(100_000, &mut Always(0.0)), EARLY);
     // short queues bring the share of drops to zero, and the allowance back
     while rig.update(Time::from_ms(1)) > 0.0 {}
     assert_eq!(rig.arrive(0, &mut Never), Verdict::Pass);
@@ -206,7 +182,7 @@ fn a_burst_is_let_through() {
         assert_eq!(rig.arrive(100_000, &mut Never), Verdict::Pass, "{update}");
         assert!(rig.update(Time::from_ms(100)) > 0.0, "{update}");
     }
-    assert_eq!(rig.arrive(100_000, &mut Worst), EARLY);
+    assert_eq!(rig.arrive(100_000, &mut Always(0.0)), EARLY);
 }
 
 /// 4.4: what renews the allowance is a short queue without drops: a long one
@@ -219,7 +195,7 @@ fn a_long_queue_does_not_renew_the_allowance() {
     rig.send(Time::from_ms(100));
     assert_eq!(rig.arrive(100_000, &mut Never), Verdict::Pass);
     rig.update(Time::from_ms(100));
-    assert_eq!(rig.arrive(100_000, &mut Worst), EARLY);
+    assert_eq!(rig.arrive(100_000, &mut Always(0.0)), EARLY);
 }
 
 /// 4.1: below half of the reference nothing is dropped while the share is below
@@ -237,7 +213,7 @@ fn a_short_delay_protects_up_to_a_share_of_two_tenths() {
     let (mut dropped, mut passed) = (0, 0);
     while set > 0.0 {
         set = rig.update(Time::from_ms(5));
-        let verdict = rig.arrive(100_000, &mut Worst);
+        let verdict = rig.arrive(100_000, &mut Always(0.0));
         assert_eq!(verdict, if set < 0.2 { Verdict::Pass } else { EARLY }, "{set}");
         if set < 0.2 { passed += 1 } else { dropped += 1 }
     }
@@ -245,10 +221,10 @@ fn a_short_delay_protects_up_to_a_share_of_two_tenths() {
     // 7.5 ms is not below half of 15 ms
     let mut rig = Rig::new(&Config { qdelay_ref: Time::from_ms(15), ..steep() });
     rig.update(Time::from_ns(7_499_999));
-    assert_eq!(rig.arrive(100_000, &mut Worst), Verdict::Pass);
+    assert_eq!(rig.arrive(100_000, &mut Always(0.0)), Verdict::Pass);
     let mut rig = Rig::new(&steep());
     rig.update(Time::from_ns(7_500_000));
-    assert_eq!(rig.arrive(100_000, &mut Worst), EARLY);
+    assert_eq!(rig.arrive(100_000, &mut Always(0.0)), EARLY);
 }
 
 /// 4.1: behind at most two mean packets nothing is dropped.
@@ -257,7 +233,7 @@ fn two_packets_may_always_wait() {
     let mut rig = Rig::new(&steep());
     rig.update(Time::from_ms(500));
     assert_eq!(rig.arrive(2000, &mut Never), Verdict::Pass);
-    assert_eq!(rig.arrive(2001, &mut Worst), EARLY);
+    assert_eq!(rig.arrive(2001, &mut Always(0.0)), EARLY);
 }
 
 /// 4.1: the chance of an arrival is `drop_prob`, 0.048828125 here.
@@ -282,13 +258,13 @@ fn ecn_marks_up_to_its_threshold() {
     let ecn = Config { ecn: true, ..steep() };
     let mut rig = Rig::new(&ecn);
     rig.update(Time::from_ms(100));
-    assert_eq!(rig.arrive(100_000, &mut Worst), Verdict::Mark(Reason::Early));
+    assert_eq!(rig.arrive(100_000, &mut Always(0.0)), Verdict::Mark(Reason::Early));
     let mut rig = Rig::new(&ecn);
     close(rig.update(Time::from_ms(500)), 0.244_140_625);
-    assert_eq!(rig.arrive(100_000, &mut Worst), EARLY);
+    assert_eq!(rig.arrive(100_000, &mut Always(0.0)), EARLY);
     let mut rig = Rig::new(&Config { mark_ecnth: 0.25, ..ecn });
     rig.update(Time::from_ms(500));
-    assert_eq!(rig.arrive(100_000, &mut Worst), Verdict::Mark(Reason::Early));
+    assert_eq!(rig.arrive(100_000, &mut Always(0.0)), Verdict::Mark(Reason::Early));
 }
 
 /// 5.4: with p = 0.048828125 the chances add up to 0.85 after 17.4 arrivals and
@@ -306,7 +282,7 @@ fn derandomized_drops_keep_their_distance() {
         assert_eq!(gap(&mut rig, Always(0.999)), 175);
     }
     for _ in 0..10 {
-        assert_eq!(rig.arrive(100_000, &mut Worst), Verdict::Pass);
+        assert_eq!(rig.arrive(100_000, &mut Always(0.0)), Verdict::Pass);
     }
     rig.arrive(1_000_000, &mut Never);
     assert_eq!(gap(&mut rig, Always(0.0)), 18);
@@ -386,7 +362,7 @@ fn it_can_be_turned_on_by_a_long_queue() {
     assert_eq!(rig.arrive(9000, &mut Never), Verdict::Pass);
     assert_eq!(rig.arrive(10_000, &mut Never), Verdict::Pass, "it is turned on behind this one");
     close(rig.update(Time::from_ms(100)), 0.048_828_125);
-    assert_eq!(rig.arrive(9000, &mut Worst), EARLY);
+    assert_eq!(rig.arrive(9000, &mut Always(0.0)), EARLY);
     while rig.update(Time::ZERO) > 0.0 {}
     rig.update(Time::ZERO);
     assert_eq!(rig.arrive(0, &mut Never), Verdict::Pass, "it is turned off behind this one");

@@ -10,6 +10,8 @@ use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::port::{Limit, Outcome, Port, Stage, Stages};
 use tidegate_core::units::{Rate, Time};
 
+use crate::draws::Never;
+
 /// Bytes go in with their record and come out with it, in order, through a ring
 /// that wraps and grows; those of a packet that is not taken come back at once.
 #[test]
@@ -43,14 +45,6 @@ fn bytes_travel_with_their_record() {
     assert_eq!(sent.len() + lost, 500);
     // 498 B a packet on the average against 700 B of capacity: bursts alone are lost
     assert!(sent.len() > 400);
-}
-
-struct NoDraw;
-
-impl Draw for NoDraw {
-    fn uniform(&mut self) -> f64 {
-        panic!("nothing here is random")
-    }
 }
 
 /// Gives up the oldest for what comes where it is full; drops every third whose turn it is.
@@ -97,7 +91,7 @@ fn bytes_of_lost_packets_come_back() {
     stages.queue = Queue::Custom(Box::<Careless>::default());
     let mut port: Port<Vec<u8>> =
         Port::new(0, Rate::from_bps(8_000_000), Time::from_ms(20), Limit::Packets(9))
-            .with_stages(stages, Box::new(NoDraw));
+            .with_stages(stages, Box::new(Never));
     port.start(Time::ZERO).expect("it starts");
     let mut seen: BTreeMap<u32, &'static str> = BTreeMap::new();
     let mut see = |id: u32, bytes: &[u8], how| {

@@ -1,6 +1,6 @@
 //! The counts of a port beyond 2^32 and 2^64, in every kind of port.
 
-use crate::port_reference::NoDraw;
+use crate::draws::Never;
 use tidegate_core::packet::Packet;
 use tidegate_core::port::{Limit, Link, Port, Stages};
 use tidegate_core::units::{Rate, Time};
@@ -14,7 +14,7 @@ fn ports() -> [(&'static str, Port); 3] {
     let port = || Port::new(0, Rate::from_bps(1), Time::ZERO, Limit::Packets(u32::MAX));
     [
         ("plain", port()),
-        ("with stages", port().with_stages(Stages::new(), Box::new(NoDraw))),
+        ("with stages", port().with_stages(Stages::new(), Box::new(Never))),
         ("varying", port().varying(Link::default())),
     ]
 }

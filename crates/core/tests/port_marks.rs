@@ -1,6 +1,6 @@
 //! Marks of a port's stages: whichever stage marks a packet, it leaves with CE and is counted once.
 
-use crate::port_reference::NoDraw;
+use crate::draws::Never;
 use tidegate_core::law::greedy::Filter;
 use tidegate_core::law::queue::{ArrivalContext, Discipline, QueueLaw, Waiting, dqm};
 use tidegate_core::law::settings::{Link, Setting};
@@ -30,7 +30,7 @@ fn fate(filter: Verdict, custom: Option<Verdict>, flags: Flags) -> (Outcome, Opt
     stages.filter = Some(Box::new(Always(filter)));
     stages.custom = custom.map(|verdict| Box::new(Always(verdict)) as Box<dyn PerPacket>);
     let mut port: Port = Port::new(0, Rate::from_bps(8_000_000), Time::ZERO, Limit::Packets(9))
-        .with_stages(stages, Box::new(NoDraw));
+        .with_stages(stages, Box::new(Never));
     let outcome = port.arrive(&Packet { size: 1000, flags, ..Packet::default() }, (), Time::ZERO);
     let left = port.deliver(Time::from_secs(1)).map(|(packet, ())| packet.flags.has(Flags::CE));
     (outcome, left, port.counters().marked)
@@ -74,7 +74,7 @@ fn average(beneath: Verdict) -> f64 {
     stages.queue = QueueLaw::Dqm(settings).build(link);
     stages.queue.put_own(Box::new(Always(beneath)));
     let mut port: Port = Port::new(0, link.rate, Time::ZERO, Limit::Packets(90))
-        .with_stages(stages, Box::new(NoDraw));
+        .with_stages(stages, Box::new(Never));
     let packet = Packet { size: 1000, flags: Flags::DATA.with(Flags::ECT), ..Packet::default() };
     for ms in [[0; 10].as_slice(), &[30, 40]].concat() {
         assert_eq!(port.arrive(&packet, (), Time::from_ms(ms)), Outcome::Taken);

@@ -11,10 +11,11 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use proptest::prelude::*;
-use tidegate_core::law::Draw;
 use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::port::{Limit, Outcome, Port, Stages};
 use tidegate_core::units::{Rate, Time};
+
+use crate::draws::Always;
 
 const PORTS: usize = 3;
 /// The ports' delays; the first and the last one's are alike.
@@ -83,15 +84,6 @@ impl Textbook {
         } else {
             self.lost.push(id);
         }
-    }
-}
-
-/// Nothing that is tested here is random.
-struct NoDraw;
-
-impl Draw for NoDraw {
-    fn uniform(&mut self) -> f64 {
-        0.0
     }
 }
 
@@ -212,7 +204,7 @@ impl Run {
                     let spare = Port::new(0, Rate::from_bps(1), Time::ZERO, Limit::Packets(0));
                     let plain = std::mem::replace(place, spare);
                     let stages = Stages::new();
-                    *place = plain.with_stages(stages, Box::new(NoDraw));
+                    *place = plain.with_stages(stages, Box::new(Always(0.0)));
                 }
             }
         }
@@ -285,7 +277,7 @@ fn a_packet_behind_one_that_was_kept_has_an_event() {
 fn only_a_plain_port_lets_packets_pass() {
     let port = || Port::<()>::new(0, Rate::from_bps(8_000_000), Time::ZERO, Limit::Packets(9));
     assert!(port().pass(&packet(0), Time::ZERO).is_some());
-    let mut staged = port().with_stages(Stages::new(), Box::new(NoDraw));
+    let mut staged = port().with_stages(Stages::new(), Box::new(Always(0.0)));
     assert_eq!(staged.pass(&packet(0), Time::ZERO), None);
     let mut watched = port();
     watched.watch();

@@ -20,14 +20,6 @@ use tidegate_core::packet::{Ext, Flags, Packet};
 use tidegate_core::port::{Limit, Link as Varying, Outcome, Port, Stages};
 use tidegate_core::units::{Rate, Time};
 
-pub struct NoDraw;
-
-impl Draw for NoDraw {
-    fn uniform(&mut self) -> f64 {
-        panic!("nothing here is random")
-    }
-}
-
 /// Always the same numbers, evenly spread (multiples of the golden ratio).
 #[derive(Default)]
 struct Golden(f64);

@@ -6,7 +6,8 @@ use tidegate_core::packet::Packet;
 use tidegate_core::port::{Limit, Outcome, Port, Stages};
 use tidegate_core::units::{Rate, Time};
 
-use crate::port_reference::{Delivered, NoDraw, drain};
+use crate::draws::Never;
+use crate::port_reference::{Delivered, drain};
 
 /// One packet over 10 Mbit/s and 100 ms arrives after size * 8 / rate + delay.
 #[test]
@@ -35,7 +36,7 @@ fn held(limit: u32) -> Port<u32> {
     let mut stages = Stages::new();
     stages.queue = Queue::Custom(Box::new(Hold));
     Port::new(3, Rate::from_bps(8_000_000), Time::ZERO, Limit::Packets(limit))
-        .with_stages(stages, Box::new(NoDraw))
+        .with_stages(stages, Box::new(Never))
 }
 
 /// A discipline that has to wait says so, and its packets start when it said:

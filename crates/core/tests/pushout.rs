@@ -3,24 +3,18 @@
 use std::collections::VecDeque;
 
 use proptest::prelude::*;
+use tidegate_core::law::Reason;
 use tidegate_core::law::queue::Queue;
 use tidegate_core::law::queue::pushout::{Config, PushOut, Service};
 use tidegate_core::law::settings::Link;
-use tidegate_core::law::{Draw, Reason};
 use tidegate_core::packet::{Ext, Flags, Packet};
 use tidegate_core::port::{Limit, Outcome, Port, Stages};
 use tidegate_core::units::{Rate, Time};
 
+use crate::draws::Never;
+
 /// 1000 B take a millisecond.
 const LINK: Link = Link { rate: Rate::from_bps(8_000_000), delay: Time::from_ms(3) };
-
-struct NoDraw;
-
-impl Draw for NoDraw {
-    fn uniform(&mut self) -> f64 {
-        panic!("nothing here is random")
-    }
-}
 
 /// What waits in the naive queue; no level: no payload, never given up.
 #[derive(Clone, Copy, Debug)]
@@ -101,7 +95,7 @@ fn port(service: Service, levels: u32, limit: Limit) -> Port<u32> {
     let config = Config { levels, service };
     config.check(LINK).expect("the parameters are in range");
     stages.queue = Queue::PushOut(PushOut::new(&config, LINK));
-    Port::new(0, LINK.rate, LINK.delay, limit).with_stages(stages, Box::new(NoDraw))
+    Port::new(0, LINK.rate, LINK.delay, limit).with_stages(stages, Box::new(Never))
 }
 
 fn packet(waiting: Waiting) -> Packet {

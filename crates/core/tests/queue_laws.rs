@@ -4,27 +4,17 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
+use tidegate_core::law::Reason;
 use tidegate_core::law::queue::cake::{self, Isolation};
 use tidegate_core::law::queue::{QueueLaw, dqm, dualpi2, fq_pie, pie};
 use tidegate_core::law::settings::Link;
-use tidegate_core::law::{Draw, Reason};
 use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::port::{Limit, Outcome, Port, Stages};
 use tidegate_core::units::{Rate, Size, Time};
 
+use crate::draws::Uniform;
+
 const LINK: Link = Link { rate: Rate::from_bps(8_000_000), delay: Time::from_ms(3) };
-
-/// Uniform numbers (Marsaglia's xorshift64*).
-struct Uniform(u64);
-
-impl Draw for Uniform {
-    fn uniform(&mut self) -> f64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 11) as f64 / (1u64 << 53) as f64
-    }
-}
 
 /// CAKE with few queues, so that flows and hosts collide and places are given up.
 fn cakes() -> impl Strategy<Value = QueueLaw> {

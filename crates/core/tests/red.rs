@@ -3,42 +3,15 @@
 use tidegate_core::law::queue::red::{Config, Red};
 use tidegate_core::law::queue::{ArrivalContext, Average, Discipline, Room, Sum};
 use tidegate_core::law::settings::{Link, Setting};
-use tidegate_core::law::{Draw, Reason, Verdict};
+use tidegate_core::law::{Reason, Verdict};
 use tidegate_core::units::{Rate, Size, Time};
+
+use crate::draws::{Always, Never, Uniform};
 
 const EARLY: Verdict = Verdict::Drop(Reason::Early);
 
 /// 500 B take 40 ms.
 const SLOW: Link = Link { rate: Rate::from_bps(100_000), delay: Time::from_ms(20) };
-
-/// Uniform numbers (Marsaglia's xorshift64*).
-struct Uniform(u64);
-
-impl Draw for Uniform {
-    fn uniform(&mut self) -> f64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 11) as f64 / (1u64 << 53) as f64
-    }
-}
-
-/// Always the same number.
-struct Always(f64);
-
-impl Draw for Always {
-    fn uniform(&mut self) -> f64 {
-        self.0
-    }
-}
-
-struct Never;
-
-impl Draw for Never {
-    fn uniform(&mut self) -> f64 {
-        panic!("nothing here is random")
-    }
-}
 
 fn waiting(packets: u32) -> ArrivalContext {
     ArrivalContext {

@@ -12,7 +12,7 @@ pub use tidegate_core::law::session::ingress::{EndsOf, RefuseAt};
 use tidegate_core::law::session::{Admission, Limiter, Opener, Refusal};
 use tidegate_core::law::settings::Link;
 use tidegate_core::units::{Rate, Size, Time};
-use tidegate_core::{keys, settings};
+use tidegate_core::{keys, named, settings};
 use tidegate_model::Source;
 use tidegate_model::law::GateLaw;
 
@@ -79,24 +79,17 @@ pub enum Quic {
     Admit,
 }
 
-/// Which way the packets go that a gate controls, seen from the users.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Direction {
+named! {
+    /// Which way the packets go that a gate controls, seen from the users.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    Direction:
     /// To the users: what leaves by the inner interface, or by an ifb.
-    Down,
+    Down = "down",
     /// From the users: what leaves by the outer interface.
-    Up,
+    Up = "up",
 }
 
 impl Direction {
-    /// As the table of a file and the status name it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Direction::Down => "down",
-            Direction::Up => "up",
-        }
-    }
-
     fn named(name: &str) -> Direction {
         if name == Direction::Up.name() { Direction::Up } else { Direction::Down }
     }
@@ -325,7 +318,7 @@ impl Config {
     /// # Errors
     /// As [`Config::read`].
     pub fn parse(text: &str, name: &str) -> Result<Vec<Config>, Failure> {
-        let names = [Direction::Down, Direction::Up].map(Direction::name);
+        let names = Direction::ALL.map(Direction::name);
         let files = tidegate_model::read_parts(Source { name, text }, &names, "interface")
             .map_err(|(place, what)| Failure::usage(place, what))?;
         let checked = files.into_iter().map(|(part, file)| {

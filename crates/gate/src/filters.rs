@@ -13,39 +13,17 @@ use netlink_packet_route::tc::{
 };
 
 use super::link::Netlink;
+pub use tidegate_tcx::Side;
 
 /// The functions of the gate's programs (`bpf/`).
 const OURS: [&str; 2] = ["tidegate_gate", "tidegate_ends"];
 
-/// The side of an interface where a filter is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Side {
-    /// Packets that come in.
-    Ingress,
-    /// Packets that leave.
-    Egress,
-}
-
-impl Side {
-    /// Both sides.
-    pub const ALL: [Side; 2] = [Side::Ingress, Side::Egress];
-
-    /// The parent of its filters (`TC_H_MIN_INGRESS`, `TC_H_MIN_EGRESS`).
-    fn parent(self) -> u32 {
-        match self {
-            Side::Ingress => 0xffff_fff2,
-            Side::Egress => 0xffff_fff3,
-        }
-    }
-}
-
-impl Display for Side {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Side::Ingress => "ingress",
-            Side::Egress => "egress",
-        })
-    }
+/// The parent of the filters at a side (`TC_H_MIN_INGRESS`, `TC_H_MIN_EGRESS`).
+fn parent(side: Side) -> TcHandle {
+    TcHandle::from(match side {
+        Side::Ingress => 0xffff_fff2,
+        Side::Egress => 0xffff_fff3,
+    })
 }
 
 /// A filter at an interface.
@@ -117,7 +95,7 @@ impl Netlink {
         let mut found = Vec::new();
         for side in Side::ALL {
             let mut message = TcMessage::with_index(index);
-            message.header.parent = TcHandle::from(side.parent());
+            message.header.parent = parent(side);
             let request = RouteNetlinkMessage::GetTrafficFilter(message);
             for answer in self.kernel.ask(request, NLM_F_DUMP)? {
                 match answer {
@@ -142,7 +120,7 @@ impl Netlink {
         let message = TcMessage::from_parts(
             TcHeader {
                 index,
-                parent: TcHandle::from(filter.side.parent()),
+                parent: parent(filter.side),
                 handle: TcHandle::from(filter.handle),
                 info: filter.priority << 16 | filter.protocol,
                 ..TcHeader::default()

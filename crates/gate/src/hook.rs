@@ -46,13 +46,6 @@ impl Hook {
     }
 }
 
-fn side_of_tcx(side: Side) -> tidegate_tcx::Side {
-    match side {
-        Side::Ingress => tidegate_tcx::Side::Ingress,
-        Side::Egress => tidegate_tcx::Side::Egress,
-    }
-}
-
 fn point(side: Side) -> TcAttachPoint {
     match side {
         Side::Ingress => TC_INGRESS,
@@ -175,7 +168,7 @@ fn link(
         link.update(program).map_err(failed)?;
         return Ok(Held::Link(link, own));
     }
-    let link = BpfLink::attach(program, at.index, side_of_tcx(place.side)).map_err(failed)?;
+    let link = BpfLink::attach(program, at.index, place.side).map_err(failed)?;
     Ok(Held::Link(Rc::new(link), own))
 }
 
@@ -206,6 +199,6 @@ fn filter(
 
 /// The program of another that runs at tcx before all of `ours`, if there is one.
 pub fn first_of_others(index: i32, side: Side, ours: &[Attached]) -> Option<u32> {
-    let first = *tidegate_tcx::programs(index, side_of_tcx(side)).ok()?.first()?;
+    let first = *tidegate_tcx::programs(index, side).ok()?.first()?;
     ours.iter().all(|attached| attached.id != first).then_some(first)
 }

@@ -4,17 +4,18 @@
 //! One line here is a column. The record of its table has a field of that name, and a row cannot be
 //! made without a value for it. The documentation is checked against the headings.
 
-/// What a column holds.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+tidegate_core::named! {
+    /// What a column holds; the names are those of numpy's types.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    Kind:
     /// Floating-point numbers; NaN where there is nothing to say.
-    F64,
+    F64 = "float64",
     /// Whole numbers of 64 bits.
-    U64,
+    U64 = "uint64",
     /// Whole numbers of 32 bits.
-    U32,
+    U32 = "uint32",
     /// One of a few names.
-    Category,
+    Category = "category",
 }
 
 /// What is known of a column before it has values.

@@ -23,6 +23,7 @@ macro_rules! named {
         }
     };
 }
+pub(crate) use named;
 
 named! {
     /// The profiles by name.
@@ -382,32 +383,29 @@ pub enum MaxRto {
     Factor(u32),
 }
 
-/// How losses within a window are repaired.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Recovery {
+named! {
+    /// How losses within a window are repaired.
+    Recovery:
     /// Fast recovery ends with the first new acknowledgement (RFC 2581).
-    Reno,
+    Reno = "reno",
     /// It lasts until everything sent before is acknowledged (RFC 6582).
-    #[serde(rename = "newreno")]
-    NewReno,
+    NewReno = "newreno",
     /// Guided by selective acknowledgements (RFC 6675).
-    Sack,
+    Sack = "sack",
 }
 
-/// What a lost SYN does to the start of the connection.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum LostSyn {
+named! {
+    /// What a lost SYN does to the start of the connection.
+    LostSyn:
     /// Nothing.
-    Nothing,
+    Nothing = "nothing",
     /// The slow-start threshold falls to two segments (ns-2's FullTcp).
-    CutSsthresh,
+    CutSsthresh = "cut-ssthresh",
     /// The initial window is one segment and the RTO three seconds (RFC 5681, 3.1; RFC 6298, 5.7).
-    Rfc,
+    Rfc = "rfc",
     /// The initial window is one segment where the SYN or its answer was sent again more than once,
     /// since a first timeout may have been too early (Linux).
-    Linux,
+    Linux = "linux",
 }
 
 /// How long a retransmission timeout stays backed off.
@@ -444,30 +442,28 @@ impl TimerRule {
     }
 }
 
-/// What a loss does to the window.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum LossRule {
+named! {
+    /// What a loss does to the window.
+    LossRule:
     /// The threshold falls to half of what is in flight, and stays there when
     /// the same segment is lost again (RFC 5681, 3.1).
-    Rfc,
+    Rfc = "rfc",
     /// The threshold falls to half of the window, rounded down, at every
     /// timeout; the third duplicate brings out the repair alone, and the
     /// acknowledgement that ends fast recovery opens the window (ns-2's FullTcp).
-    FullTcp,
+    FullTcp = "full-tcp",
     /// As `full-tcp`, but a mark halves the window without rounding it, and not to two segments at
     /// least (`precisionReduce_`, which ns-2 has by default since 23 January 2006). Here it stays at
     /// one, where ns-2's falls below, and then waits for the timer.
-    #[serde(rename = "full-tcp-2006")]
-    FullTcp2006,
+    FullTcp2006 = "full-tcp-2006",
     /// As `rfc`, but the threshold follows from the window, whatever is in flight, and a timeout in
     /// a recovery does not lower it again (Linux: `tcp_enter_loss`).
-    Linux,
+    Linux = "linux",
     /// As `full-tcp` without rounding the window, but only one cut in a window of
     /// data: what is lost twice in a window waits for the timer; the third
     /// duplicate brings out the repair and what the window then allows; a repair
     /// ends the timing of the round trip (ns-2's one-way agents).
-    OneWay,
+    OneWay = "one-way",
 }
 
 impl LossRule {

@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use tidegate_core::units::Time;
 use tidegate_model::draw::ClassDraws;
 use tidegate_model::scenario::{Arrivals, Class, Direction, End, Scenario};
-use tidegate_model::{Report, Setting, Source, load, show};
+use tidegate_model::{Source, show};
+
+use crate::load::loaded;
 
 const HOTEL: &str = r#"
 name     = "a hotel"
@@ -17,12 +19,6 @@ people = 300
 access     = { rate = "100Mbit", delay = "2ms" }
 bottleneck = { rate = "100Mbit", delay = "8ms", reverse = { rate = "20Mbit" } }
 "#;
-
-fn loaded(text: &str, settings: &[(&str, &str)]) -> Result<Scenario, Report> {
-    let settings: Vec<Setting<'_>> =
-        settings.iter().map(|&(key, value)| Setting { key, value }).collect();
-    load(Source { name: "test.toml", text }, &settings, &BTreeMap::new())
-}
 
 fn named<'a>(scenario: &'a Scenario, name: &str) -> &'a Class {
     scenario.traffic.iter().find(|class| class.name == name).unwrap()

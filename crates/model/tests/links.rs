@@ -1,10 +1,9 @@
 //! Links that vary: what a document makes of them, and how errors point at their place.
 
-use std::collections::BTreeMap;
-
 use tidegate_core::units::Time;
-use tidegate_model::scenario::{LinkChange, LinkValue, Scenario};
-use tidegate_model::{Report, Setting, Source, load};
+use tidegate_model::scenario::{LinkChange, LinkValue};
+
+use crate::load::loaded;
 
 const BASE: &str = r#"
 name     = "a link that varies"
@@ -18,12 +17,6 @@ bottleneck = { rate = "10Mbit", delay = "98ms", buffer = "217packets" }
 arrivals = { at = ["0s"] }
 size     = "unlimited"
 "#;
-
-fn loaded(text: &str, set: &[(&str, &str)]) -> Result<Scenario, Report> {
-    let settings: Vec<Setting<'_>> =
-        set.iter().map(|&(key, value)| Setting { key, value }).collect();
-    load(Source { name: "test.toml", text }, &settings, &BTreeMap::new())
-}
 
 #[test]
 fn changes_of_capacity_are_steps_and_carry_what_the_ramp_would() {

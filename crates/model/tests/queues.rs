@@ -6,7 +6,9 @@ use tidegate_core::law::queue::{cake, dqm, pie, pushout, red};
 use tidegate_core::law::settings;
 use tidegate_core::units::{Rate, Time};
 use tidegate_model::scenario::QueueLaw;
-use tidegate_model::{Report, Scenario, Setting, Source, load, schema, show};
+use tidegate_model::{Source, schema, show};
+
+use crate::load::loaded;
 
 /// A document whose bottleneck has this queue.
 fn text(queue: &str) -> String {
@@ -24,12 +26,6 @@ arrivals = {{ poisson = "10/s" }}
 size = "10kB"
 "#
     )
-}
-
-fn loaded(text: &str, set: &[(&str, &str)]) -> Result<Scenario, Report> {
-    let settings: Vec<Setting<'_>> =
-        set.iter().map(|&(key, value)| Setting { key, value }).collect();
-    load(Source { name: "test.toml", text }, &settings, &BTreeMap::new())
 }
 
 #[test]

@@ -9,7 +9,9 @@ use tidegate_model::control::{self, Control};
 use tidegate_model::law::stamp::StampLaw;
 use tidegate_model::profile::Recovery;
 use tidegate_model::scenario::Transport;
-use tidegate_model::{Report, Scenario, Setting, Source, load, schema, show};
+use tidegate_model::{Source, schema, show};
+
+use crate::load::loaded;
 
 fn text(stamp: &str, transport: &str) -> String {
     format!(
@@ -27,12 +29,6 @@ size = "10kB"
 transport = {transport}
 "#
     )
-}
-
-fn loaded(text: &str, set: &[(&str, &str)]) -> Result<Scenario, Report> {
-    let settings: Vec<Setting<'_>> =
-        set.iter().map(|&(key, value)| Setting { key, value }).collect();
-    load(Source { name: "test.toml", text }, &settings, &BTreeMap::new())
 }
 
 #[test]

@@ -6,7 +6,9 @@ use proptest::prelude::*;
 use tidegate_core::units::{Rate, Time};
 use tidegate_model::route::Routes;
 use tidegate_model::scenario::{Limit, Network, PacketKind};
-use tidegate_model::{Report, Scenario, Setting, Source, load, schema, show};
+use tidegate_model::{Scenario, Setting, Source, schema, show};
+
+use crate::load::loaded;
 
 /// A client and two servers behind a ring of three routers:
 /// client - r1, r1 - r2 - server, r1 - r3 - r2, r3 - other.
@@ -50,11 +52,6 @@ size = "1000B"
 from = "client"
 to = ["server", "other"]
 "#;
-
-fn loaded(text: &str, set: &[(&str, &str)]) -> Result<Scenario, Report> {
-    let set: Vec<Setting<'_>> = set.iter().map(|&(key, value)| Setting { key, value }).collect();
-    load(Source { name: "test.toml", text }, &set, &BTreeMap::new())
-}
 
 fn ring(set: &[(&str, &str)]) -> Scenario {
     loaded(RING, set).unwrap()

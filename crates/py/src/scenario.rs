@@ -198,20 +198,10 @@ pub fn axes(
 pub fn columns()
 -> BTreeMap<&'static str, Vec<(&'static str, &'static str, &'static str, &'static str)>> {
     let described = |column: &model::columns::Heading| {
-        (column.name, column.unit, kind(column.kind), column.meaning)
+        (column.name, column.unit, column.kind.name(), column.meaning)
     };
     let tables = model::columns::TABLES.iter();
     tables.map(|(name, columns)| (*name, columns.iter().map(described).collect())).collect()
-}
-
-/// A column type as the name of its numpy type, or `category`.
-fn kind(kind: model::columns::Kind) -> &'static str {
-    match kind {
-        model::columns::Kind::F64 => "float64",
-        model::columns::Kind::U64 => "uint64",
-        model::columns::Kind::U32 => "uint32",
-        model::columns::Kind::Category => "category",
-    }
 }
 
 /// The JSON schema of scenario documents.

@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use tidegate_core::host::Stack;
 use tidegate_core::law::Controller;
 use tidegate_core::law::greedy::Filter;
 use tidegate_core::law::queue::Discipline;
@@ -106,7 +105,6 @@ impl<'a, 'py> Supply<'a, 'py> {
         let mut controls = |name: &str, tcp: &model::profile::Tcp| {
             self.made("control", name, |given, law, _| factory(given, law, tcp))
         };
-        let mut stacks = |quic: &model::scenario::Quic| stack(quic);
         let parts = sim::Custom {
             laws: Some(&mut gates),
             rate_laws: Some(&mut rates),
@@ -114,7 +112,7 @@ impl<'a, 'py> Supply<'a, 'py> {
             filters: Some(&mut filters),
             flow_controls: Some(&mut controls),
             crate_controls: Some(&mut crate_control),
-            stacks: Some(&mut stacks),
+            stacks: Some(&mut stack),
             capture,
             qlogs,
             ..sim::Custom::default()
@@ -133,35 +131,14 @@ impl<'a, 'py> Supply<'a, 'py> {
     }
 }
 
-/// The stack of this name, if it is built in.
+/// What makes the stacks, and the controls out of other projects' crates, if they are built in.
 #[cfg(feature = "stacks")]
-fn stack(quic: &model::scenario::Quic) -> Option<Stack> {
-    use model::scenario::{QuicControl, QuicCrypto};
-    use tidegate_stacks::{Control, Crypto, noq, quinn, smoltcp};
-    let control = match quic.control {
-        QuicControl::Cubic => Control::Cubic,
-        QuicControl::NewReno => Control::NewReno,
-    };
-    let crypto = match quic.crypto {
-        QuicCrypto::Null => Crypto::Null,
-        QuicCrypto::Rustls => Crypto::Rustls,
-    };
-    match quic.stack.as_str() {
-        "quinn" => Some(quinn::stack(control, crypto, quic.datagram())),
-        "noq" => Some(noq::stack(control, crypto, quic.datagram())),
-        "smoltcp" => Some(smoltcp::stack(control, quic.datagram())),
-        _ => None,
-    }
-}
+use tidegate_stacks::{controls::factory as crate_control, stack};
 
 #[cfg(not(feature = "stacks"))]
-fn stack(_: &model::scenario::Quic) -> Option<Stack> {
+fn stack(_: &model::scenario::Quic) -> Option<tidegate_core::host::Stack> {
     None
 }
-
-/// What makes the controls of a class out of another project's crate, if they are built in.
-#[cfg(feature = "stacks")]
-use tidegate_stacks::controls::factory as crate_control;
 
 #[cfg(not(feature = "stacks"))]
 fn crate_control(_: &str, _: &model::profile::Tcp, _: u64) -> Option<sim::Factory> {

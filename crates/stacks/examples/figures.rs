@@ -5,25 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use tidegate_core::host::Stack;
 use tidegate_core::units::Time;
 use tidegate_model::Source;
-use tidegate_model::scenario::{Quic, QuicControl, QuicCrypto};
 use tidegate_sim::{Custom, Progress, Simulation};
-use tidegate_stacks::quinn::stack;
-use tidegate_stacks::{Control, Crypto};
-
-fn quinn(quic: &Quic) -> Option<Stack> {
-    let control = match quic.control {
-        QuicControl::Cubic => Control::Cubic,
-        QuicControl::NewReno => Control::NewReno,
-    };
-    let crypto = match quic.crypto {
-        QuicCrypto::Null => Crypto::Null,
-        QuicCrypto::Rustls => Crypto::Rustls,
-    };
-    Some(stack(control, crypto, quic.datagram()))
-}
+use tidegate_stacks::stack;
 
 /// Connections, where there are many.
 const FLOWS: f64 = 2_000.0;
@@ -35,7 +20,7 @@ fn measure(text: &str) -> (f64, f64, f64) {
     let source = Source { name: "figures", text };
     let scenario = tidegate_model::load(source, &[], &BTreeMap::new())
         .unwrap_or_else(|report| panic!("{}", report.render(false)));
-    let custom = Custom { stacks: Some(&mut quinn), ..Custom::default() };
+    let custom = Custom { stacks: Some(&mut stack), ..Custom::default() };
     let before = resident();
     let mut run = Simulation::new(&scenario, 1, custom).expect("the scenario can be built");
     let start = processor();

@@ -12,21 +12,16 @@ pub mod noq;
 pub mod quinn;
 pub mod smoltcp;
 
-/// The congestion controls of a stack of QUIC that are offered.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Control {
-    /// CUBIC (RFC 9438).
-    Cubic,
-    /// NewReno (RFC 9002, 7).
-    NewReno,
-}
+use tidegate_core::host::Stack;
+use tidegate_model::scenario::Quic;
 
-/// What protects packets.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Crypto {
-    /// Nothing: messages and packets have the lengths of TLS 1.3.
-    #[default]
-    Null,
-    /// TLS 1.3 by rustls.
-    Rustls,
+/// The stack that a class asks for; none: there is none of this name.
+pub fn stack(quic: &Quic) -> Option<Stack> {
+    let (control, crypto, datagram) = (quic.control, quic.crypto, quic.datagram());
+    match quic.stack.as_str() {
+        "quinn" => Some(quinn::stack(control, crypto, datagram)),
+        "noq" => Some(noq::stack(control, crypto, datagram)),
+        "smoltcp" => Some(smoltcp::stack(control, datagram)),
+        _ => None,
+    }
 }

@@ -16,38 +16,24 @@ mod proto;
 mod tls;
 
 use std::any::Any;
-use std::sync::Arc;
 use std::time::Instant;
 
 use bytes::BytesMut;
-use noq_proto::congestion::{Controller, CubicConfig, NewRenoConfig};
+use noq_proto::congestion::Controller;
 use noq_proto::crypto::{
     ClientConfig, CryptoError, HandshakeTokenKey, Keys, PacketKey, ServerConfig, Session,
     UnsupportedVersion,
 };
 use noq_proto::transport_parameters::TransportParameters;
 use noq_proto::{ConnectError, RttEstimator};
-use tidegate_core::host::Stack;
 
 pub(crate) use end::instant;
+pub use end::stack;
 pub(crate) use estimator::Estimator;
 use estimator::Listener;
 use ids::Keys as Tokens;
 use plain::{Handshake, Key, Plain, TAG, keys};
 use proto::{ConnectionId, PathId, Side};
-
-use crate::{Control, Crypto};
-
-/// Connections of noq with this control, whose datagrams are this long at most.
-///
-/// Its BBR draws from the randomness of the machine, so that no run with it could be repeated.
-pub fn stack(control: Control, crypto: Crypto, datagram: u16) -> Stack {
-    let control: end::Control = match control {
-        Control::Cubic => Arc::new(CubicConfig::default()),
-        Control::NewReno => Arc::new(NewRenoConfig::default()),
-    };
-    end::stack(control, crypto, datagram)
-}
 
 impl Controller for Listener {
     fn on_ack(&mut self, _: Instant, _: Instant, _: u64, _: u64, _: bool, rtt: &RttEstimator) {

@@ -18,8 +18,8 @@ use smoltcp::time::Instant;
 use smoltcp::wire::{HardwareAddress, IpAddress, IpCidr};
 use tidegate_core::host::{Ends, Host, Mark, Order, Phase, Report, Stack, Transfer};
 use tidegate_core::units::Time;
+use tidegate_model::scenario::QuicControl;
 
-use crate::Control;
 use crate::draws::Draws;
 
 /// Bytes of the buffers of either end.
@@ -34,10 +34,10 @@ static ZEROS: [u8; 1 << 14] = [0; 1 << 14];
 
 /// Connections of smoltcp with this control, whose packets are this long at most, headers of IP and
 /// UDP not counted.
-pub fn stack(control: Control, datagram: u16) -> Stack {
+pub fn stack(control: QuicControl, datagram: u16) -> Stack {
     let control = match control {
-        Control::Cubic => CongestionControl::Cubic,
-        Control::NewReno => CongestionControl::Reno,
+        QuicControl::Cubic => CongestionControl::Cubic,
+        QuicControl::NewReno => CongestionControl::Reno,
     };
     Box::new(move |transfer| {
         let mut draws = Draws::new(transfer.seed);

@@ -2,29 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use tidegate_core::host::Stack;
 use tidegate_core::units::Time;
-use tidegate_model::scenario::{Quic, QuicControl, QuicCrypto};
 use tidegate_model::{Setting, Source};
 use tidegate_sim::{Column, Custom, Data, Progress, Results, Simulation};
-use tidegate_stacks::{Control, Crypto, controls, noq, quinn, smoltcp};
-
-pub fn stacks(quic: &Quic) -> Option<Stack> {
-    let control = match quic.control {
-        QuicControl::Cubic => Control::Cubic,
-        QuicControl::NewReno => Control::NewReno,
-    };
-    let crypto = match quic.crypto {
-        QuicCrypto::Null => Crypto::Null,
-        QuicCrypto::Rustls => Crypto::Rustls,
-    };
-    match quic.stack.as_str() {
-        "quinn" => Some(quinn::stack(control, crypto, quic.datagram())),
-        "noq" => Some(noq::stack(control, crypto, quic.datagram())),
-        "smoltcp" => Some(smoltcp::stack(control, quic.datagram())),
-        _ => None,
-    }
-}
+use tidegate_stacks::{controls, stack};
 
 /// Runs a scenario; bytes of datagrams are freed with their packets at any time.
 pub fn run(text: &str, settings: &[(&str, &str)]) -> Results {
@@ -39,7 +20,7 @@ pub fn logged(text: &str, settings: &[(&str, &str)], classes: &[&str]) -> (Resul
     let scenario = tidegate_model::load(source, &settings, &BTreeMap::new())
         .unwrap_or_else(|report| panic!("{}", report.render(false)));
     let custom = Custom {
-        stacks: Some(&mut stacks),
+        stacks: Some(&mut stack),
         crate_controls: Some(&mut controls::factory),
         qlogs: classes.iter().map(|class| (String::from(*class), 0)).collect(),
         ..Custom::default()

@@ -3,8 +3,8 @@
 use tidegate_core::host::{Order, Phase, Transfer};
 use tidegate_core::units::Time;
 use tidegate_core::wire::quic::Initial;
+use tidegate_model::scenario::{QuicControl, QuicCrypto};
 use tidegate_stacks::quinn::stack;
-use tidegate_stacks::{Control, Crypto};
 
 use crate::common::*;
 
@@ -16,7 +16,7 @@ const SIZE: u64 = 300_000;
 type Sent = (Time, bool, Vec<u8>);
 
 /// Everything that the two ends of one download send each other over a way without limits.
-fn conversation(crypto: Crypto, seed: u64) -> Vec<Sent> {
+fn conversation(crypto: QuicCrypto, seed: u64) -> Vec<Sent> {
     let transfer = Transfer {
         start: Time::ZERO,
         size: Some(SIZE),
@@ -25,7 +25,7 @@ fn conversation(crypto: Crypto, seed: u64) -> Vec<Sent> {
         datagram: 1472,
         seed,
     };
-    let ends = stack(Control::NewReno, crypto, 1472)(&transfer);
+    let ends = stack(QuicControl::NewReno, crypto, 1472)(&transfer);
     let mut hosts = [ends.server, ends.client];
     let (mut sent, mut delivered) = (Vec::<Sent>::new(), 0);
     let mut now = Time::ZERO;
@@ -76,9 +76,9 @@ fn shows_its_contents((_, _, bytes): &Sent) -> bool {
 #[test]
 fn the_same_seed_gives_the_same_bytes() {
     let others = [1, 1, 2]
-        .map(|seed| std::thread::spawn(move || conversation(Crypto::Rustls, seed)))
+        .map(|seed| std::thread::spawn(move || conversation(QuicCrypto::Rustls, seed)))
         .map(|thread| thread.join().expect("it comes to an end"));
-    let own = conversation(Crypto::Rustls, 1);
+    let own = conversation(QuicCrypto::Rustls, 1);
     assert!(own == others[0] && own == others[1]);
     for (a, b) in own.iter().zip(&others[2]) {
         assert_ne!(a.2, b.2, "another seed, other keys");
@@ -98,9 +98,9 @@ fn packets_are_protected() {
         });
         (open, all)
     };
-    let (open, all) = share(Crypto::Null);
+    let (open, all) = share(QuicCrypto::Null);
     assert!(all > 200 && open == all, "{open} of {all}");
-    assert_eq!(share(Crypto::Rustls).0, 0);
+    assert_eq!(share(QuicCrypto::Rustls).0, 0);
 }
 
 /// What a run's results depend on, times and lengths of packets, is the same with and without
@@ -109,7 +109,8 @@ fn packets_are_protected() {
 /// which go two tickets of the session.
 #[test]
 fn packets_are_as_long_and_as_late_as_without_secrets() {
-    let [null, rustls] = [Crypto::Null, Crypto::Rustls].map(|crypto| conversation(crypto, 1));
+    let [null, rustls] =
+        [QuicCrypto::Null, QuicCrypto::Rustls].map(|crypto| conversation(crypto, 1));
     assert_eq!(null.len(), rustls.len());
     let mut other_lengths = Vec::new();
     for (at, (a, b)) in null.iter().zip(&rustls).enumerate() {

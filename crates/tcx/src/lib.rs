@@ -3,8 +3,8 @@
 //! A program runs as long as its link is open, so it ends with the process. libbpf-rs has no calls
 //! for this hook. Those of libbpf are C, so this crate, and no other, has `unsafe`.
 
-use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::{fmt, io};
 
 use libbpf_sys::{bpf_link_create_opts, bpf_link_update_opts, bpf_prog_query_opts};
 
@@ -23,11 +23,23 @@ pub enum Side {
 }
 
 impl Side {
+    /// Both sides.
+    pub const ALL: [Side; 2] = [Side::Ingress, Side::Egress];
+
     fn attach_type(self) -> libbpf_sys::bpf_attach_type {
         match self {
             Side::Ingress => libbpf_sys::BPF_TCX_INGRESS,
             Side::Egress => libbpf_sys::BPF_TCX_EGRESS,
         }
+    }
+}
+
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Side::Ingress => "ingress",
+            Side::Egress => "egress",
+        })
     }
 }
 

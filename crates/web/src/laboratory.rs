@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use tidegate_core::units::Time;
 use tidegate_model as model;
-use tidegate_model::columns::{Column, Kind};
+use tidegate_model::columns::Column;
 use tidegate_sim as sim;
 
 use crate::request::{Document, Form, Problem, Refused, Request};
@@ -287,16 +287,10 @@ fn refused(document: &Document, report: &model::Report) -> Refused {
 
 /// The columns of each table: name, unit, kind and meaning.
 fn headings() -> Value {
-    let kind = |kind| match kind {
-        Kind::F64 => "float64",
-        Kind::U64 => "uint64",
-        Kind::U32 => "uint32",
-        Kind::Category => "category",
-    };
     let tables = model::columns::TABLES.iter().map(|(name, columns)| {
         let columns = columns.iter();
         let columns =
-            columns.map(|each| json!([each.name, each.unit, kind(each.kind), each.meaning]));
+            columns.map(|each| json!([each.name, each.unit, each.kind.name(), each.meaning]));
         ((*name).to_owned(), columns.collect::<Vec<_>>().into())
     });
     Value::Object(tables.collect())

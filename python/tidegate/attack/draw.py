@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,6 +9,7 @@ import numpy as np
 
 from tidegate.attack.objective import FOUND, REFUSED
 from tidegate.attack.perform import trials_of
+from tidegate.results.csv_text import csv_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -94,11 +93,9 @@ def told(request: Request, found: Sequence[Drawn]) -> str:
 
 
 def _csv(request: Request, found: Sequence[Drawn]) -> str:
-    text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(["limits_worse", *found[0].measured, "parts", "world"])
+    rows = []
     for each in found:
         values = [f"{value:.6g}" for value in (each.score + 0.0, *each.measured.values())]
         said = "; ".join(request.worlds.told(each.world))
-        table.writerow([*values, " ".join(each.world.parts), said])
-    return text.getvalue()
+        rows.append([*values, " ".join(each.world.parts), said])
+    return csv_text(["limits_worse", *found[0].measured, "parts", "world"], rows)

@@ -7,8 +7,6 @@ combinations, search.csv all of them.
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
@@ -24,6 +22,7 @@ from tidegate.papers.report_text import number
 from tidegate.papers.request import needed
 from tidegate.papers.runs import Runs, fill
 from tidegate.papers.verdicts import GROUPS, MET, WITHIN, group, judge
+from tidegate.results.csv_text import csv_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -146,17 +145,15 @@ def _shown(count: int) -> str:
 
 def everything(study: PaperStudy, found: Sequence[Sequence[Tried]]) -> str:
     """Return search.csv: a line for each combination of each search, the nearest first."""
-    text = io.StringIO()
-    lines = csv.writer(text, lineterminator="\n")
-    lines.writerow(("search", "setting", "distance", "measured"))
+    lines = []
     for choice, tried in zip(study.choices, found, strict=True):
         what = [axis.what for axis in choice.together]
         heads = [head for head, _ in choice.columns]
         for each in tried:
             setting = _named(what, each.label)
             measured = _named(heads, _cells(choice, study, each.found))
-            lines.writerow((choice.title, setting, f"{each.distance:.3f}", measured))
-    return text.getvalue()
+            lines.append((choice.title, setting, f"{each.distance:.3f}", measured))
+    return csv_text(("search", "setting", "distance", "measured"), lines)
 
 
 def _named(names: Sequence[str], values: Sequence[str]) -> str:

@@ -7,8 +7,6 @@ changes.
 
 from __future__ import annotations
 
-import csv
-import io
 from typing import TYPE_CHECKING, Any, cast
 
 from tidegate import _native
@@ -28,6 +26,7 @@ from tidegate.papers.verdicts import (
     ClaimResult,
     by_group,
 )
+from tidegate.results.csv_text import csv_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -89,9 +88,7 @@ def pages(done: PaperResult, pictures: Sequence[PaperPicture]) -> dict[str, byte
 
 def numbers(done: PaperResult) -> str:
     """Return `verdicts.csv`: one line for each claim."""
-    table = io.StringIO()
-    lines = csv.writer(table, lineterminator="\n")
-    lines.writerow(COLUMNS)
+    lines = []
     for each in done.outcomes:
         ends = ("", "") if each.one_run else (each.low, each.high)
         values = (each.measured, *ends)
@@ -101,8 +98,8 @@ def numbers(done: PaperResult) -> str:
         chosen = "yes" if each.chosen_on else ""
         verdicts = (each.verdict, each.as_taken or each.verdict, chosen, near)
         words = (measured(each), each.reason)
-        lines.writerow((each.claim.short, each.claim.kind, said, *shown, *verdicts, *words))
-    return table.getvalue()
+        lines.append((each.claim.short, each.claim.kind, said, *shown, *verdicts, *words))
+    return csv_text(COLUMNS, lines)
 
 
 def drawn(done: PaperResult, picture: PaperPicture) -> bytes:

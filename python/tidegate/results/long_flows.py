@@ -24,6 +24,12 @@ RTTS = ("rtt_min_s", "rtt_mean_s", "rtt_p50_s", "rtt_p95_s", "rtt_p99_s")
 """What is measured of the round trips of a class."""
 
 
+def jain(rates: Floats) -> float | None:
+    """Return Jain's index of fairness, (sum x)^2 / (n sum x^2): 1 equal, 1/n one takes all."""
+    squares = float(np.sum(rates * rates))
+    return float(np.sum(rates)) ** 2 / (rates.size * squares) if squares else None
+
+
 def rates(flows: Mapping[str, Any], window: Window) -> tuple[Floats, NDArray[np.bool_]]:
     """Return the rate of each flow while it was open in the window (bit/s), and which are long."""
     opened = np.fmax(flows["reached_s"], window.start)
@@ -45,7 +51,6 @@ def long_flows(flows: Mapping[str, Any], window: Window) -> dict[str, float | in
     """
     each, long = rates(flows, window)
     mine = each[long]
-    squares = float(np.sum(mine * mine))
     known = mine.size > 0
     sizes = np.asarray(flows["size_bytes"], dtype=float)
     return {
@@ -56,7 +61,7 @@ def long_flows(flows: Mapping[str, Any], window: Window) -> dict[str, float | in
         "flow_rate_min_bps": float(np.min(mine)) if known else None,
         "flow_rate_mean_bps": float(np.mean(mine)) if known else None,
         "flow_rate_max_bps": float(np.max(mine)) if known else None,
-        "flow_rate_jain": float(np.sum(mine)) ** 2 / (mine.size * squares) if squares else None,
+        "flow_rate_jain": jain(mine),
     }
 
 

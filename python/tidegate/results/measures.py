@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeAlias, cast
 import numpy as np
 import polars as pl
 
+from tidegate.results import long_flows
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -67,9 +69,8 @@ SLACK = 1e-6
 
 
 def jain(rates: Floats) -> float:
-    """Return Jain's index."""
-    squares = float(np.sum(rates**2))
-    return float(np.sum(rates)) ** 2 / (rates.size * squares) if squares else 0.0
+    """Return Jain's index, and 0 of nothing."""
+    return long_flows.jain(rates) or 0.0
 
 
 # of the summary

@@ -26,7 +26,7 @@ from tidegate.results.breakdown import (
     viewers,
 )
 from tidegate.results.columns import flows_hash, select
-from tidegate.results.long_flows import RTTS, long_flows, round_trips
+from tidegate.results.long_flows import RTTS, jain, long_flows, round_trips
 from tidegate.results.responsiveness import of_class
 from tidegate.results.window import Window
 
@@ -61,12 +61,6 @@ def known(values: Floats) -> Floats:
 def share(part: float, whole: float) -> float | None:
     """Return part / whole, or None where there is no whole."""
     return part / whole if whole else None
-
-
-def jain(rates: Floats) -> float | None:
-    """Return Jain's index of fairness, (sum x)^2 / (n sum x^2): 1 equal, 1/n one takes all."""
-    squares = float(np.sum(rates * rates))
-    return float(np.sum(rates)) ** 2 / (rates.size * squares) if squares else None
 
 
 def interval(values: Iterable[float | None]) -> dict[str, float | None]:

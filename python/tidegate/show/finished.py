@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections import Counter
 from typing import TYPE_CHECKING
 
 from tidegate.grid.axes import named, numbers
+from tidegate.results.csv_text import csv_text
 from tidegate.results.location import location
 from tidegate.results.store import parquet, write_whole
 from tidegate.show import latex
@@ -85,12 +84,8 @@ def _metrics(done: GridResult) -> Sequence[str]:
 
 def _csv(head: Sequence[str], rows: Iterable[tuple[Sequence[object], Value]]) -> str:
     """Return lines with mean and interval at their ends; empty cells: there is no value."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*head, "mean", "low", "high"])
-    for cells, value in rows:
-        writer.writerow([*cells, *(value.values() if value else ("", "", ""))])
-    return text.getvalue()
+    lines = ([*cells, *(value.values() if value else ("", "", ""))] for cells, value in rows)
+    return csv_text([*head, "mean", "low", "high"], lines)
 
 
 def files(done: GridResult, *, plots: bool = True, look: Look | None = None) -> dict[str, bytes]:

@@ -270,12 +270,6 @@ impl Queue {
     }
 }
 
-impl Default for QueueLaw {
-    fn default() -> QueueLaw {
-        QueueLaw::DropTail(drop_tail::Config {})
-    }
-}
-
 impl Default for Queue {
     fn default() -> Queue {
         Queue::DropTail(drop_tail::DropTail)

@@ -14,13 +14,20 @@ use super::keys::{OneOf, Table};
 use super::settings::{Link, Refused};
 
 /// Makes the enum of several laws' settings from the name of its schema, words, what can be written
-/// in its place, and one line for each, `Arm(settings) = "name"`.
+/// in its place, and one line for each, `Arm(settings) = "name"`. The first is the default.
 ///
 /// A law that was renamed keeps its old name in effective scenarios and in
 /// results, so that runs saved before stay comparable. Documents may use either:
 /// `Arm(settings) = "old name" renamed "new name"`.
 #[macro_export]
 macro_rules! laws {
+    (@default $Laws:ident $first:ident $($other:ident)*) => {
+        impl Default for $Laws {
+            fn default() -> $Laws {
+                $Laws::$first(Default::default())
+            }
+        }
+    };
     (
         $(#[$meta:meta])*
         $schema:literal, $text:literal, $expecting:literal;
@@ -42,6 +49,8 @@ macro_rules! laws {
                 }
             }
         }
+
+        $crate::laws! { @default $Laws $($arm)+ }
 
         impl $crate::law::registry::Laws for $Laws {
             const EXPECTING: &'static str = $expecting;

@@ -57,12 +57,6 @@ laws! {
     }
 }
 
-impl Default for Rule {
-    fn default() -> Rule {
-        Rule::Bba(Bba::default())
-    }
-}
-
 settings! {
     /// Settings of BBA-0.
     "Bba" as pub Bba:

@@ -7,14 +7,7 @@ use tidegate_core::port::{Limit, Outcome, Port, Stages, Stamp, Ticked};
 use tidegate_core::units::{Rate, Time};
 
 use super::rig::link;
-
-struct NoDraw;
-
-impl Draw for NoDraw {
-    fn uniform(&mut self) -> f64 {
-        panic!("nothing here is random");
-    }
-}
+use crate::draws::Never;
 
 /// 8 Mbit/s: a packet of 1000 B takes 1 ms.
 const BPS: u64 = 8_000_000;
@@ -25,7 +18,7 @@ fn port(buffer: u32) -> Port {
     stages.stamp = Some(Stamp::grant(Box::new(law)));
     let rate = Rate::from_bps(BPS);
     let mut port = Port::new(0, rate, Time::from_ms(10), Limit::Packets(buffer))
-        .with_stages(stages, Box::new(NoDraw));
+        .with_stages(stages, Box::new(Never));
     port.start(Time::ZERO).expect("QFCP never fails");
     port.watch();
     port
@@ -89,7 +82,7 @@ fn the_smallest_rate_of_the_way_stays() {
             let rate = Rate::from_bps(bps);
             let limit = Limit::Packets(10);
             let mut port: Port =
-                Port::new(0, rate, Time::ZERO, limit).with_stages(stages, Box::new(NoDraw));
+                Port::new(0, rate, Time::ZERO, limit).with_stages(stages, Box::new(Never));
             port.start(Time::ZERO).expect("QFCP never fails");
             port.arrive(&packet, (), Time::ZERO);
             (packet, ()) = port.deliver(Time::from_ms(4)).map(|(p, ())| (*p, ())).unwrap();
@@ -118,7 +111,7 @@ fn only_what_comes_to_the_queue_counts() {
     stages.custom = Some(Box::new(Other(false)));
     let rate = Rate::from_bps(BPS);
     let mut port: Port =
-        Port::new(0, rate, Time::ZERO, Limit::Packets(10)).with_stages(stages, Box::new(NoDraw));
+        Port::new(0, rate, Time::ZERO, Limit::Packets(10)).with_stages(stages, Box::new(Never));
     port.start(Time::ZERO).expect("QFCP never fails");
     for at_us in (0..100_000).step_by(500) {
         port.arrive(&data(), (), Time::from_ns(at_us * 1000));

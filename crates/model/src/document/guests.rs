@@ -6,6 +6,7 @@ use tidegate_core::keys;
 use tidegate_core::units::Time;
 
 use super::free::Names;
+use crate::profile::named;
 use crate::registry::control::TransportDoc;
 
 keys! {
@@ -28,22 +29,21 @@ keys! {
     servers: Option<Names> = none "Among links that are spelled out, the node that they talk to, or a list of them";
 }
 
-/// A kind of place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Venue {
+named! {
+    /// A kind of place.
+    Venue:
     /// Guests in the evening: video above all.
-    Hotel,
+    Hotel = "hotel",
     /// Pupils in the morning: pages above all.
-    School,
+    School = "school",
     /// People with their telephones and laptops for an hour.
-    Cafe,
+    Cafe = "cafe",
     /// Homes that share one line in the evening.
-    Village,
+    Village = "village",
     /// Crew and passengers behind a satellite link.
-    Ship,
+    Ship = "ship",
     /// People at work: meetings above all.
-    Office,
+    Office = "office",
 }
 
 keys! {

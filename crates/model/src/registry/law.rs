@@ -83,12 +83,6 @@ session_laws! {
     LossRate(loss_rate) = "loss-rate";
 }
 
-impl Default for GateLaw {
-    fn default() -> GateLaw {
-        GateLaw::None(Nothing {})
-    }
-}
-
 impl GateLaw {
     /// Which sessions the law's datapath sees at a link of this rate, and how it admits and refuses
     /// them.

@@ -8,7 +8,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use tidegate_core::units::Time;
-use tidegate_model::profile::{self, Ecn, LossRule, LostSyn, Recovery};
+use tidegate_model::profile::{self, Ecn, LostSyn};
 use tidegate_sim::Factory;
 use tidegate_sim::transport::control::{self as sim, Control};
 
@@ -64,18 +64,8 @@ impl Tcp {
             window: tcp.window,
             byte_counting: tcp.byte_counting,
             ecn: tcp.ecn() != Ecn::None,
-            recovery: match tcp.recovery {
-                Recovery::Reno => "reno",
-                Recovery::NewReno => "newreno",
-                Recovery::Sack => "sack",
-            },
-            loss_rule: match tcp.loss_rule {
-                LossRule::Rfc => "rfc",
-                LossRule::Linux => "linux",
-                LossRule::FullTcp => "full-tcp",
-                LossRule::FullTcp2006 => "full-tcp-2006",
-                LossRule::OneWay => "one-way",
-            },
+            recovery: tcp.recovery.name(),
+            loss_rule: tcp.loss_rule.name(),
         }
     }
 }
@@ -479,14 +469,8 @@ impl Control for PythonControl {
 
     fn on_lost_syn(&mut self, rule: LostSyn) {
         if self.has.on_lost_syn {
-            let rule = match rule {
-                LostSyn::Nothing => "nothing",
-                LostSyn::CutSsthresh => "cut-ssthresh",
-                LostSyn::Rfc => "rfc",
-                LostSyn::Linux => "linux",
-            };
             self.call(self.now, "on_lost_syn", |object| {
-                object.call_method1("on_lost_syn", (rule,)).map(drop)
+                object.call_method1("on_lost_syn", (rule.name(),)).map(drop)
             });
         } else if let Some(own) = self.window_and_threshold() {
             sim::after_lost_syn(own, rule);

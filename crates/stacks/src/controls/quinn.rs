@@ -1,48 +1,18 @@
 //! The controls of quinn-proto.
 
-use std::sync::Arc;
+#[path = "estimated.rs"]
+mod estimated;
 
-use quinn_proto::RttEstimator;
-use quinn_proto::congestion::{Controller, ControllerFactory, CubicConfig, NewRenoConfig};
+use quinn_proto as proto;
 use tidegate_core::units::Time;
 
 use super::theirs::{Packet, Standing, Theirs};
-use crate::quinn::{Estimator, instant};
+use crate::quinn as stack;
+use estimated::Estimated;
+pub(super) use estimated::{cubic, new_reno};
+use stack::instant;
 
-/// CUBIC (RFC 8312).
-pub(super) fn cubic(mtu: u16, seed: u64) -> impl Theirs {
-    Quinn::new(CubicConfig::default(), mtu, seed)
-}
-
-/// NewReno (RFC 9002, 7).
-pub(super) fn new_reno(mtu: u16, seed: u64) -> impl Theirs {
-    Quinn::new(NewRenoConfig::default(), mtu, seed)
-}
-
-struct Quinn {
-    control: Box<dyn Controller>,
-    size: u64,
-    seed: u64,
-    /// The estimator of the round trip, and what the control is given of it; made with the first
-    /// sample.
-    estimator: Option<Estimator>,
-    rtt: Option<RttEstimator>,
-}
-
-impl Quinn {
-    fn new(config: impl ControllerFactory, mtu: u16, seed: u64) -> Quinn {
-        let control = Arc::new(config).build(instant(Time::ZERO), mtu);
-        Quinn { control, size: mtu.into(), seed, estimator: None, rtt: None }
-    }
-
-    fn measure(&mut self, rtt: Time) {
-        let seed = self.seed;
-        let estimator = self.estimator.get_or_insert_with(|| Estimator::new(rtt, seed));
-        self.rtt = estimator.measure(rtt).or(self.rtt);
-    }
-}
-
-impl Theirs for Quinn {
+impl Theirs for Estimated {
     fn on_handshake(&mut self, rtt: Time, _: Time) {
         self.measure(rtt);
     }

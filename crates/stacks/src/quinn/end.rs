@@ -9,18 +9,18 @@ use std::time::{Duration, Instant, SystemTime};
 use bytes::{Bytes, BytesMut};
 use tidegate_core::host::{Ends, Heard, Host, Mark, Order, Phase, Report, Stack, Transfer};
 use tidegate_core::units::Time;
+use tidegate_model::scenario::{QuicControl, QuicCrypto};
 
 use super::ids::{Keys, id};
 use super::objects::{Objects, ZEROS};
 use super::plain::{Plain, Sides};
-use super::proto::congestion::ControllerFactory;
+use super::proto::congestion::{ControllerFactory, CubicConfig, NewRenoConfig};
 use super::proto::{
     self, ClientConfig, Connection, ConnectionError, ConnectionHandle, DatagramEvent, Dir,
     EcnCodepoint, Endpoint, EndpointConfig, Event, NoneTokenStore, ReadError, ServerConfig,
     StreamEvent, StreamId, TimeSource, TransportConfig, ValidationTokenConfig, VarInt,
 };
 use super::tls::{self, Seeded};
-use crate::Crypto;
 use crate::draws::Draws;
 
 /// Bytes of the request for a download.
@@ -45,39 +45,41 @@ fn time(instant: Instant) -> Time {
 }
 
 /// Connections with this control, whose datagrams are this long at most.
-pub(super) fn stack(control: Control, crypto: Crypto, datagram: u16) -> Stack {
-    let settings = Settings::new(control, crypto, datagram);
+///
+/// The BBR of quinn and noq draws from the randomness of the machine, so that no run with it could
+/// be repeated.
+pub fn stack(control: QuicControl, crypto: QuicCrypto, datagram: u16) -> Stack {
+    let control: Arc<dyn ControllerFactory + Send + Sync> = match control {
+        QuicControl::Cubic => Arc::new(CubicConfig::default()),
+        QuicControl::NewReno => Arc::new(NewRenoConfig::default()),
+    };
+    let datagram = datagram.max(1200);
+    let mut transport = TransportConfig::default();
+    transport
+        .congestion_controller_factory(control)
+        .initial_mtu(datagram)
+        .mtu_discovery_config(None)
+        .enable_segmentation_offload(false);
+    let settings = Settings::with(transport, crypto, datagram);
     Box::new(move |transfer| settings.ends(transfer))
 }
-
-/// What makes the controls of connections.
-pub(super) type Control = Arc<dyn ControllerFactory + Send + Sync>;
 
 /// What all connections of a class share.
 pub(super) struct Settings {
     endpoint: EndpointConfig,
     client: ClientConfig,
     server: Arc<ServerConfig>,
-    crypto: Crypto,
+    crypto: QuicCrypto,
 }
 
 impl Settings {
-    fn new(control: Control, crypto: Crypto, datagram: u16) -> Settings {
-        let datagram = datagram.max(1200);
-        let mut transport = TransportConfig::default();
-        transport
-            .congestion_controller_factory(control)
-            .initial_mtu(datagram)
-            .mtu_discovery_config(None)
-            .enable_segmentation_offload(false);
-        Settings::with(transport, crypto, datagram)
-    }
-
-    pub(super) fn with(transport: TransportConfig, crypto: Crypto, datagram: u16) -> Settings {
+    pub(super) fn with(transport: TransportConfig, crypto: QuicCrypto, datagram: u16) -> Settings {
         let transport = Arc::new(transport);
         let (client, server): Sides = match crypto {
-            Crypto::Null => (Arc::new(Plain), Arc::new(Plain)),
-            Crypto::Rustls => tls::sides().expect("key and certificate are those of this crate"),
+            QuicCrypto::Null => (Arc::new(Plain), Arc::new(Plain)),
+            QuicCrypto::Rustls => {
+                tls::sides().expect("key and certificate are those of this crate")
+            }
         };
         let mut client = ClientConfig::new(client);
         client.transport_config(transport.clone()).token_store(Arc::new(NoneTokenStore));
@@ -96,7 +98,7 @@ impl Settings {
 
     fn ends(&self, transfer: &Transfer) -> Ends {
         let (mut client, server, config) = self.pair(transfer);
-        if self.crypto == Crypto::Null {
+        if self.crypto == QuicCrypto::Null {
             client.connect(transfer.start, config);
             return Ends { client: Box::new(client), server: Box::new(server) };
         }

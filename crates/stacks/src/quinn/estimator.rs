@@ -10,11 +10,11 @@ use std::time::Instant;
 
 use tidegate_core::host::{Host, Mark, Order, Transfer};
 use tidegate_core::units::Time;
+use tidegate_model::scenario::QuicCrypto;
 
 use super::end::{End, Settings};
 use super::proto::congestion::{Controller, ControllerFactory};
 use super::proto::{AckFrequencyConfig, RttEstimator, TransportConfig};
-use crate::Crypto;
 
 const DATAGRAM: u16 = 1200;
 
@@ -74,7 +74,7 @@ impl Estimator {
             datagram: DATAGRAM,
             seed,
         };
-        let settings = Settings::with(transport, Crypto::Null, DATAGRAM);
+        let settings = Settings::with(transport, QuicCrypto::Null, DATAGRAM);
         let (mut client, server, config) = settings.pair(&transfer);
         client.connect(Time::ZERO, config);
         let mut made = Estimator { client, server, now: Time::ZERO, seen };

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from math import isnan
 from typing import TYPE_CHECKING
 
 from tidegate.papers.page import table
+from tidegate.results.csv_text import csv_text
 from tidegate.studies.tide.cells import GATES
 from tidegate.studies.tide.combined import combined
 from tidegate.studies.tide.parts import parts
@@ -101,15 +100,13 @@ def _over(row: Scored, gate: str, name: str) -> float:
 
 def every_cell(rows: Sequence[Scored]) -> str:
     """Return a table (CSV) of every cell under every gate."""
-    out = io.StringIO()
-    lines = csv.writer(out, lineterminator="\n")
     head = [f"{gate}_{name}" for gate in GATES for name in MEASURES]
-    lines.writerow(["cell", "half", *head, "longest_without_admission_s"])
+    lines = []
     for row in rows:
         found = [text for gate in GATES for text in _found(row.by_gate[gate])]
         longest = f"{row.by_gate['tide'].starved:.0f}"
-        lines.writerow([row.cell.key, row.cell.half, *found, longest])
-    return out.getvalue()
+        lines.append([row.cell.key, row.cell.half, *found, longest])
+    return csv_text(["cell", "half", *head, "longest_without_admission_s"], lines)
 
 
 def _found(found: Found) -> tuple[str, ...]:

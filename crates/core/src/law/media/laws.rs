@@ -20,12 +20,6 @@ laws! {
     }
 }
 
-impl Default for MediaLaw {
-    fn default() -> MediaLaw {
-        MediaLaw::Nada(nada::Config::default())
-    }
-}
-
 settings! {
     /// Settings of a rate that nothing changes.
     "FixedMedia" as pub Fixed:

@@ -48,12 +48,6 @@ filter_laws! {
     Lgc(lgc) = "lgc";
 }
 
-impl Default for FilterLaw {
-    fn default() -> FilterLaw {
-        FilterLaw::None(Nothing {})
-    }
-}
-
 impl FilterLaw {
     /// The name in documents and results; of a user's own filter, the name given to it.
     pub fn name(&self) -> &str {

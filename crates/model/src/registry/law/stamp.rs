@@ -67,12 +67,6 @@ rate_laws! {
     Vcp(vcp) = "vcp", Load(rate::vcp::Load);
 }
 
-impl Default for StampLaw {
-    fn default() -> StampLaw {
-        StampLaw::None(Nothing {})
-    }
-}
-
 impl StampLaw {
     /// Whether it grants a rate, which is what senders by qfcp, rcp and quick-start read.
     pub(crate) fn grants(&self) -> bool {

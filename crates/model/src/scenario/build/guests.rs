@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::problems::Check;
-use crate::document::guests::{GuestsDoc, PeopleDoc, Venue};
+use crate::document::guests::{GuestsDoc, PeopleDoc};
 use crate::document::{ArrivalsDoc, ClassDoc, Document, Named, Topology};
 use crate::registry::control::TransportDoc;
 use crate::scenario::Direction;
@@ -58,15 +58,7 @@ fn doing(guests: &GuestsDoc) -> Vec<(String, f64, Named<ClassDoc>)> {
     let root = tree::toml_text(include_str!("../../guests.toml"), 0).ok();
     let habits: Option<Habits> = root.and_then(|root| root.decode().ok());
     let mut habits = habits.expect("guests.toml can be read");
-    let place = match guests.place {
-        Venue::Hotel => "hotel",
-        Venue::School => "school",
-        Venue::Cafe => "cafe",
-        Venue::Village => "village",
-        Venue::Ship => "ship",
-        Venue::Office => "office",
-    };
-    let shares = habits.place.remove(place).unwrap_or_default();
+    let shares = habits.place.remove(guests.place.name()).unwrap_or_default();
     let share = |kind: &str| {
         let written = match kind {
             "pages" => guests.pages,
