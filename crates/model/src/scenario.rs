@@ -574,6 +574,8 @@ pub enum Shape {
 pub struct LinkChange {
     /// When it takes effect.
     pub at: Time,
+    /// When the change begins of which this is a step: a ramp has many.
+    pub begins: Time,
     /// Index of the port in [`Network::ports`].
     pub port: u32,
     /// What changes.

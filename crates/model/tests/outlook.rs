@@ -201,6 +201,25 @@ fn flows_and_changes_beyond_the_end_are_counted() {
     }
 }
 
+/// What is written once is told once, though a ramp is made of a step each 100 ms.
+#[test]
+fn a_ramp_beyond_the_end_gives_one_warning() {
+    let ramp = |at: &str, what: &str, to: &str| {
+        format!("[[change]]\nwhat = 'bottleneck.{what}'\nat = '{at}'\nuntil = '19s'\nto = '{to}'\n")
+    };
+    for (at, says) in [
+        ("15s", "a change of `bottleneck.rate` at 15s comes after the end of the run at 10s"),
+        ("5s", "a change of `bottleneck.rate` at 5s ends after the end of the run at 10s"),
+    ] {
+        let found = with(&ramp(at, "rate", "5Mbit"));
+        assert!(matches!(&found[..], [only] if only.contains(says)), "{at}: {found:?}");
+    }
+    // two of a rate, one after the other, and one of the delay
+    let next = "[[change]]\nwhat = 'bottleneck.rate'\nat = '20s'\nuntil = '22s'\nto = '9Mbit'\n";
+    let three = [&ramp("15s", "rate", "5Mbit"), next, &ramp("15s", "delay", "1s")].concat();
+    assert_eq!(with(&three).len(), 3, "{:?}", with(&three));
+}
+
 /// 20/s over 10 s; a ramp from 20/s to 40/s between 4 s and 8 s: 80 + 120 + 80; every 3 s: 10/3.
 #[test]
 fn flows_are_forecast_by_the_area_under_their_rate() {

@@ -3,6 +3,8 @@
 //! A scenario with warnings can be run. But a setting has no effect, or not the one that its author
 //! expects, and the results do not show this.
 
+use std::collections::BTreeSet;
+
 use tidegate_core::law::queue::QueueLaw;
 use tidegate_core::law::session::Opener;
 use tidegate_core::units::Time;
@@ -10,7 +12,9 @@ use tidegate_core::units::Time;
 use crate::paths::{self, Path, RoundTrip};
 use crate::registry::control::Control;
 use crate::registry::law::stamp::StampLaw;
-use crate::scenario::{Arrivals, Class, Course, FlowSize, Pages, Port, Scenario, Transport};
+use crate::scenario::{
+    Arrivals, Class, Course, FlowSize, LinkValue, Pages, Port, Scenario, Transport,
+};
 
 /// The warnings, one sentence each, in the order of the document.
 pub fn warnings(scenario: &Scenario) -> Vec<String> {
@@ -419,18 +423,31 @@ fn shifted(port: &Port) -> Option<String> {
     })
 }
 
+/// Warns about changes of links after the end of the run: once about a ramp, which has many steps.
+fn late_links(scenario: &Scenario) -> Vec<String> {
+    let end = scenario.duration;
+    let mut told = BTreeSet::new();
+    let mut found = Vec::new();
+    for change in scenario.changes.iter().filter(|change| change.at > end) {
+        let key = if matches!(change.to, LinkValue::Rate(_)) { "rate" } else { "delay" };
+        if !told.insert((change.port, change.begins, key)) {
+            continue;
+        }
+        let port = scenario.network.ports.get(change.port as usize);
+        let name = port.map_or("", |port| port.name.as_str());
+        let begins = change.begins;
+        let comes = if begins > end { "comes" } else { "ends" };
+        found.push(format!(
+            "a change of `{name}.{key}` at {begins} {comes} after the end of the run at {end}"
+        ));
+    }
+    found
+}
+
 /// Warns about changes after the end of the run.
 fn late_changes(scenario: &Scenario) -> Vec<String> {
     let end = scenario.duration;
-    let mut found = Vec::new();
-    for change in scenario.changes.iter().filter(|change| change.at > end) {
-        let port = scenario.network.ports.get(change.port as usize);
-        let name = port.map_or("", |port| port.name.as_str());
-        found.push(format!(
-            "a change of the link of `{name}` at {} comes after the end of the run at {end}",
-            change.at
-        ));
-    }
+    let mut found = late_links(scenario);
     for class in &scenario.traffic {
         let rate = match &class.arrivals {
             Arrivals::Poisson { rate, .. } | Arrivals::Every { rate, .. } => Some(rate),

@@ -147,7 +147,7 @@ fn add(
 ) {
     let first = changes.len();
     turns.steps(|at, value| {
-        changes.push(LinkChange { at, port, to: to(value) });
+        changes.push(LinkChange { at, begins: at, port, to: to(value) });
         changes.len() - first < MAX_LINES
     });
     let what = format!("the trace makes more than {MAX_LINES} changes of the link");
