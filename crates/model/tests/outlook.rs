@@ -151,7 +151,6 @@ fn senders_and_ports_that_do_not_speak_to_each_other_are_both_named() {
         assert!(one, "{more}: {found:?}");
     }
     for sound in [
-        format!("{}[port.bottleneck]\nstamp = {{ law = 'qfcp' }}\n", class("'qfcp'")),
         format!("{}[port.bottleneck]\nqueue = {{ law = 'pushout' }}\n", class("'blitz'")),
         format!(
             "{}[port.bottleneck]\nqueue = {{ law = 'fq-codel' }}\n",
@@ -160,6 +159,41 @@ fn senders_and_ports_that_do_not_speak_to_each_other_are_both_named() {
     ] {
         assert_eq!(with(&sound), Vec::<String>::new(), "{sound}");
     }
+}
+
+/// docs/scenario.md, Explicit rates: they are not mixed with other transports on one port.
+#[test]
+fn who_shares_a_port_with_senders_that_obey_its_rates_is_named() {
+    let stamped = |law: &str, transports: &[&str]| {
+        let classes = (b'b'..).zip(transports).map(|(name, transport)| {
+            format!(
+                "[traffic.{}]\narrivals = {{ poisson = '1/s' }}\nsize = '9kB'\n\
+                 transport = {transport}\n",
+                char::from(name)
+            )
+        });
+        let stamp = format!("[port.bottleneck]\nstamp = {{ law = '{law}' }}\n");
+        classes.chain([stamp]).collect::<String>()
+    };
+    // class `a` of the base is TCP
+    for law in ["qfcp", "rcp", "xcp", "vcp"] {
+        let own = format!("'{law}'");
+        let found = with(&stamped(law, &[&own]));
+        let [only] = &found[..] else { panic!("{law}: {found:?}") };
+        let says =
+            format!("port `bottleneck` sets the rate of class `b` by {law}, but not of class `a`,");
+        assert!(only.contains(&says), "{only}");
+        let udp = "{ udp = { rate = '1Mbit' } }";
+        let found = with(&stamped(law, &[&own, udp, &own]));
+        assert!(found[0].contains("not of classes `a`, `c`, which"), "{found:?}");
+        // without class `a` all obey
+        let text = BASE.replace("{ tcp = { profile = \"linux\" } }", &own);
+        let all = warnings(&read(&format!("{text}\n{}", stamped(law, &[&own])), &[]));
+        assert_eq!(all, Vec::<String>::new(), "{law}");
+    }
+    // one who obeys another law has a warning of his own, and gets no second one
+    let found = with(&stamped("qfcp", &["'qfcp'", "'xcp'"]));
+    assert_eq!(found.iter().filter(|said| said.contains("`c`")).count(), 1, "{found:?}");
 }
 
 #[test]

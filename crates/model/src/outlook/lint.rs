@@ -36,6 +36,7 @@ pub fn warnings(scenario: &Scenario) -> Vec<String> {
     for (number, port) in (0..).zip(&scenario.network.ports) {
         found.extend(unsuited(scenario, &round_trips, (number, port)));
         found.extend(unread(scenario, &paths, (number, port)));
+        found.extend(mixed(scenario, &paths, (number, port)));
         found.extend(unseen(scenario, &paths, (number, port)));
         found.extend(shifted(port));
     }
@@ -308,6 +309,36 @@ fn unread(scenario: &Scenario, paths: &[Path], (number, port): (u32, &Port)) -> 
     Some(format!(
         "port `{}` stamps by {}, but no class that crosses it reads that: write transport = \"{}\" \
          for one of them",
+        port.name,
+        stamp.name(),
+        stamp.sender()
+    ))
+}
+
+/// Warns about classes that cross a port beside senders who obey its rates, and do not obey.
+fn mixed(scenario: &Scenario, paths: &[Path], (number, port): (u32, &Port)) -> Option<String> {
+    let stamp = port.stamp.as_ref()?;
+    let (mut obey, mut free): (Vec<&str>, Vec<&str>) = (Vec::new(), Vec::new());
+    for (place, class) in scenario.traffic.iter().enumerate() {
+        if !paths.iter().any(|path| path.class == place && path.data.contains(&number)) {
+            continue;
+        }
+        match &class.transport {
+            Transport::Controlled(_, control) if speaks(stamp, control) => obey.push(&class.name),
+            // has its own warning
+            _ if unheard(class, &crossed(scenario, paths, place)).is_some() => {}
+            _ => free.push(&class.name),
+        }
+    }
+    let told = obey.first()?;
+    let (others, all) = match &free[..] {
+        [] => return None,
+        [one] => (format!("class `{one}`"), "both"),
+        more => (format!("classes `{}`", more.join("`, `")), "all"),
+    };
+    Some(format!(
+        "port `{}` sets the rate of class `{told}` by {}, but not of {others}, which can leave it \
+         almost nothing; write transport = \"{}\" for {all}, or let them cross other links",
         port.name,
         stamp.name(),
         stamp.sender()
