@@ -177,18 +177,17 @@ fn who_shares_a_port_with_senders_that_obey_its_rates_is_named() {
     };
     // class `a` of the base is TCP
     for law in ["qfcp", "rcp", "xcp", "vcp"] {
-        let own = format!("'{law}'");
+        let (own, udp) = (format!("'{law}'"), "{ udp = { rate = '1Mbit' } }");
         let found = with(&stamped(law, &[&own]));
         let [only] = &found[..] else { panic!("{law}: {found:?}") };
         let says =
             format!("port `bottleneck` sets the rate of class `b` by {law}, but not of class `a`,");
         assert!(only.contains(&says), "{only}");
-        let udp = "{ udp = { rate = '1Mbit' } }";
-        let found = with(&stamped(law, &[&own, udp, &own]));
+        let found = with(&stamped(law, &[&own, "'tcp'", &own]));
         assert!(found[0].contains("not of classes `a`, `c`, which"), "{found:?}");
-        // without class `a` all obey
+        // without class `a` all obey, and what UDP leaves is divided among them
         let text = BASE.replace("{ tcp = { profile = \"linux\" } }", &own);
-        let all = warnings(&read(&format!("{text}\n{}", stamped(law, &[&own])), &[]));
+        let all = warnings(&read(&format!("{text}\n{}", stamped(law, &[&own, udp])), &[]));
         assert_eq!(all, Vec::<String>::new(), "{law}");
     }
     // one who obeys another law has a warning of his own, and gets no second one

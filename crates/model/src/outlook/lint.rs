@@ -325,6 +325,8 @@ fn mixed(scenario: &Scenario, paths: &[Path], (number, port): (u32, &Port)) -> O
         }
         match &class.transport {
             Transport::Controlled(_, control) if speaks(stamp, control) => obey.push(&class.name),
+            // keeps no queue full: the port divides what it leaves
+            Transport::Udp(_) => {}
             // has its own warning
             _ if unheard(class, &crossed(scenario, paths, place)).is_some() => {}
             _ => free.push(&class.name),
