@@ -585,7 +585,7 @@ pub struct LinkChange {
 /// A new value of a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LinkValue {
-    /// Capacity; the rest of the packet in service goes at the new one.
+    /// Capacity, 0 in an outage; the rest of the packet in service goes at the new one.
     Rate(Rate),
     /// Propagation delay of what is sent from then on.
     Delay {

@@ -145,7 +145,7 @@ impl Snapshot {
         Snapshot {
             counters: port.counters(),
             waiting_ps: port.waiting_ps(now),
-            busy_ps: port.busy_ps(now),
+            busy_ps: port.transmitting_ps(now),
             possible_bytes: port.possible_bytes(now),
             at: now,
         }
@@ -160,7 +160,7 @@ fn port_row(number: u32, port: &Port, before: &Snapshot, after: &Snapshot) -> Po
     PortRow {
         time_s: after.at.secs(),
         port: Category(number),
-        capacity_bps: port.rate().bps(),
+        capacity_bps: port.capacity().bps(),
         syn_arrived: new.syn_arrived - old.syn_arrived,
         syn_refused: drops(Reason::SessionRefused),
         syn_dropped: new.syn_dropped - old.syn_dropped,

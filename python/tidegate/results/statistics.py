@@ -229,8 +229,10 @@ def port_statistics(
         port["utilisation"] = float(totals["utilisation"][row])
         port["queue_mean_packets"] = float(totals["queue_mean_packets"][row])
         for name in QUEUES:
-            known = queues is not None and code in places
-            port[name] = float(queues[name][places[code]]) if queues and known else None
+            there = queues is not None and code in places
+            value = float(queues[name][places[code]]) if queues and there else np.nan
+            # no delay: an access link, or no instant of the window had a capacity
+            port[name] = None if np.isnan(value) else value
         port["drops"] = {name.removeprefix("drops_"): int(totals[name][row]) for name in reasons}
         port["drops"].setdefault("filtered", 0)  # its column is there only with a filter
         ports.append(port)
