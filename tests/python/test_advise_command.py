@@ -378,6 +378,7 @@ def test_where_files_do_not_bear_it_nothing_is_simulated(tmp_path, monkeypatch):
         (["--down", "100"], "--down 100"),
         (["--down", "1,5Mbit"], "--down 1,5Mbit"),
         (["--rtt", "25", "--down", "1Mbit"], "--rtt 25"),
+        (["--rtt", "0ms", "--down", "1Mbit"], "--rtt 0ms is out of range"),
         (["--down", "1Mbit", "--how-many"], "--how-many needs people"),
         (["--down", "1Mbit", "--control", "codel"], "no control codel"),
         (["--down", "1Mbit", "--people", "castle:7"], "castle:7"),

@@ -11,6 +11,9 @@ import time
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
+
+from tidegate.cli import app
 
 PATIENCE_S = 120
 """So long a test waits for a process: no limit that the process has to keep, as a machine may have
@@ -324,6 +327,24 @@ def test_help_starts_quickly_and_loads_nothing_heavy():
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE_S, check=True
     )
     assert done.stdout.strip().endswith("[]")
+
+
+def _commands(command, *names):
+    yield names, command
+    for name, below in getattr(command, "commands", {}).items():
+        yield from _commands(below, *names, name)
+
+
+def test_help_loses_no_word_in_brackets(tidegate):
+    """Rich takes a name in brackets for a style, unless a backslash stands before it."""
+    seen = set()
+    for names, command in _commands(get_command(app)):
+        texts = [command.help, command.epilog, *(getattr(o, "help", "") for o in command.params)]
+        words = {word for text in texts for word in re.findall(r"\[[^]]+\]", text or "")}
+        shown = tidegate(*names, "--help").stdout
+        assert words <= set(re.findall(r"\[[^]]+\]", shown)), names
+        seen |= words
+    assert {"[sweep]", "[variant.NAME]"} <= seen
 
 
 MEETS_CTRL_C_IN_THE_TEXT_OF_A_CLASS = """\

@@ -154,6 +154,16 @@ def test_parquet_without_the_columns_is_said(tidegate, tmp_path):
     assert "there is no column `rate_bit_s`" in done.stderr
 
 
+def test_a_link_that_stays_without_capacity_has_no_delay_of_its_queue(tmp_path):
+    """The bytes that wait over a capacity of 0 are no time, and nothing is said of it."""
+    (tmp_path / "t.csv").write_text("time_s,rate_bit_s\n0,10e6\n1,0\n30,0\n")
+    (tmp_path / "a.toml").write_text(linked('rate = { trace = "t.csv", repeat = false }'))
+    port = api.run(tmp_path / "a.toml").summary["ports"][0]
+    assert [port[f"queue_delay_{name}_s"] for name in ("mean", "p95", "p99")] == [None] * 3
+    assert port["utilisation"] == 0.0
+    assert port["queue_p95_packets"] > 0.0
+
+
 @pytest.mark.pictures
 def test_what_was_sent_is_drawn_beside_the_trace(tidegate, tmp_path):
     (tmp_path / "a.toml").write_text(linked('rate = { trace = "tidegate:lte" }'))

@@ -95,6 +95,22 @@ def test_means_are_over_flows_that_closed_in_the_window():
     assert got["share_le_10kB"] == pytest.approx(0.5)  # 10 000 B itself is small
 
 
+def test_a_flow_that_closed_without_all_of_its_data_is_not_completed():
+    """UDP closes when all is sent: of the two that close in the window one has lost 1 B."""
+    got_bytes, fct = [100, 9_999, 30_000, 400, 0, 0], [4.0, NAN, 8.5, NAN, NAN, NAN]
+    lost = flows(delivered_bytes=got_bytes, fct_s=fct)
+    got = results.class_statistics(lost, WINDOW)
+    assert (got["completed"], got["completed_per_s"]) == (1, pytest.approx(0.1))
+    assert (got["fct_mean_s"], got["size_mean_bytes"]) == (8.5, 30_000.0)
+    assert got["completed_share"] == pytest.approx(1 / 5)
+    assert got["unfinished_share"] == pytest.approx(2 / 5)
+    assert got["open"] == 1  # that one is over, though nobody was served
+    small = sizes(lost)["to_10kB"]
+    assert (small["completed"], small["completed_share"], small["fct_mean_s"]) == (0, 0.0, None)
+    drawn = curves.curves(lost, {}, 10.0, 20.0)
+    assert drawn.completed.sum() == 2.0  # that before the window, and the one whose data came
+
+
 def sizes(table):
     return breakdown.by_size(table, WINDOW.has(table["start_s"]), WINDOW.has(table["closed_s"]))
 

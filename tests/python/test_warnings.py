@@ -288,6 +288,15 @@ def test_a_file_of_explicit_rates_gets_no_advice_about_gates(tidegate, overload_
     assert "--gate" not in done.stderr.split("Try next")[1]
 
 
+def test_a_class_that_never_starts_gives_a_gate_nothing_to_do(tidegate, overload_file):
+    call = {"arrivals": {"at": ["1s"]}, "transport": {"udp": {"rate": "1Mbit"}}}
+    more = {"duration": "6s", "port.bottleneck.gate": {"law": "none"}, "traffic.call": call}
+    for at, laws in ("7s", "--queue drop-tail,fq-codel,cake"), ("5s", "--gate none,tide"):
+        asked = settings({**more, "traffic.web.arrivals": {"at": [at]}})
+        done = tidegate("run", overload_file, *asked)
+        assert f"tidegate compare {overload_file} {laws}" in done.stderr, done.stderr
+
+
 @pytest.mark.parametrize(
     ("law", "gates"), [("close-probe", "none,close-probe"), ("none", "none,tide")]
 )

@@ -19,6 +19,7 @@ mod contents;
 mod foreseen;
 mod medium;
 mod opportunities;
+mod outages;
 mod police;
 mod queueing;
 mod ring;
@@ -233,7 +234,7 @@ impl<C: Default> Port<C> {
         self.ask_again(now);
     }
 
-    /// Changes capacity and buffer at `now`.
+    /// Changes capacity and buffer at `now`; a capacity of 0 is an outage.
     ///
     /// At a varying port ([`Port::varying`]) the rest of the packet in service is sent at the new
     /// rate. At any other port the new rate begins with the next packet. If the buffer becomes
@@ -241,14 +242,13 @@ impl<C: Default> Port<C> {
     /// become earlier ([`Port::next_event`]).
     pub fn set_capacity(&mut self, now: Time, rate: Rate, limit: Limit) {
         self.advance(now);
-        self.change_service_rate(now, rate);
-        self.rate = rate;
-        self.pace = rate.pace();
+        self.rate = self.change_service_rate(now, rate);
+        self.pace = self.rate.pace();
         self.set_limit(limit);
         self.ask_again(now);
     }
 
-    /// Current capacity.
+    /// The rate at which it sends, never 0; [`Port::capacity`] is what is measured.
     pub fn rate(&self) -> Rate {
         self.rate
     }

@@ -135,11 +135,14 @@ impl Div<Rate> for Size {
     }
 }
 
-/// A data rate, in bits per second; never zero once parsed.
+/// A data rate, in bits per second; zero only as the capacity of a link in an outage.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Rate(u64);
 
 impl Rate {
+    /// The least rate at which anything is sent.
+    pub const LEAST: Rate = Rate(1);
+
     /// From whole bits per second.
     pub const fn from_bps(bps: u64) -> Rate {
         Rate(bps)

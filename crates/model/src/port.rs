@@ -16,7 +16,7 @@ use tidegate_core::law::session::onset::AtOnset;
 use tidegate_core::law::session::{Admission, Admit, Counts, Knobs, young};
 use tidegate_core::law::{Controller, Draw};
 use tidegate_core::port::{Policer, Port, Stage, Stages, Stamp};
-use tidegate_core::units::Time;
+use tidegate_core::units::{Rate, Time};
 
 use crate::draw::stream;
 use crate::registry::law::filter::FilterLaw;
@@ -132,7 +132,11 @@ impl scenario::Port {
     /// Makes a change of the link at the port, which was built from this.
     pub fn change<C: Default>(&self, port: &mut Port<C>, to: LinkValue, now: Time) {
         match to {
-            LinkValue::Rate(rate) => port.set_capacity(now, rate, self.limit(rate)),
+            LinkValue::Rate(rate) => {
+                // a buffer that follows the rate goes by that at which the port sends, never 0
+                let limit = self.limit(rate.max(Rate::LEAST));
+                port.set_capacity(now, rate, limit);
+            }
             LinkValue::Delay { delay, another_path } => port.set_delay(now, delay, another_path),
         }
     }

@@ -574,6 +574,8 @@ pub enum Shape {
 pub struct LinkChange {
     /// When it takes effect.
     pub at: Time,
+    /// When the change begins of which this is a step: a ramp has many.
+    pub begins: Time,
     /// Index of the port in [`Network::ports`].
     pub port: u32,
     /// What changes.
@@ -583,7 +585,7 @@ pub struct LinkChange {
 /// A new value of a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LinkValue {
-    /// Capacity; the rest of the packet in service goes at the new one.
+    /// Capacity, 0 in an outage; the rest of the packet in service goes at the new one.
     Rate(Rate),
     /// Propagation delay of what is sent from then on.
     Delay {

@@ -151,7 +151,6 @@ fn senders_and_ports_that_do_not_speak_to_each_other_are_both_named() {
         assert!(one, "{more}: {found:?}");
     }
     for sound in [
-        format!("{}[port.bottleneck]\nstamp = {{ law = 'qfcp' }}\n", class("'qfcp'")),
         format!("{}[port.bottleneck]\nqueue = {{ law = 'pushout' }}\n", class("'blitz'")),
         format!(
             "{}[port.bottleneck]\nqueue = {{ law = 'fq-codel' }}\n",
@@ -160,6 +159,40 @@ fn senders_and_ports_that_do_not_speak_to_each_other_are_both_named() {
     ] {
         assert_eq!(with(&sound), Vec::<String>::new(), "{sound}");
     }
+}
+
+/// docs/scenario.md, Explicit rates: they are not mixed with other transports on one port.
+#[test]
+fn who_shares_a_port_with_senders_that_obey_its_rates_is_named() {
+    let stamped = |law: &str, transports: &[&str]| {
+        let classes = (b'b'..).zip(transports).map(|(name, transport)| {
+            format!(
+                "[traffic.{}]\narrivals = {{ poisson = '1/s' }}\nsize = '9kB'\n\
+                 transport = {transport}\n",
+                char::from(name)
+            )
+        });
+        let stamp = format!("[port.bottleneck]\nstamp = {{ law = '{law}' }}\n");
+        classes.chain([stamp]).collect::<String>()
+    };
+    // class `a` of the base is TCP
+    for law in ["qfcp", "rcp", "xcp", "vcp"] {
+        let (own, udp) = (format!("'{law}'"), "{ udp = { rate = '1Mbit' } }");
+        let found = with(&stamped(law, &[&own]));
+        let [only] = &found[..] else { panic!("{law}: {found:?}") };
+        let says =
+            format!("port `bottleneck` sets the rate of class `b` by {law}, but not of class `a`,");
+        assert!(only.contains(&says), "{only}");
+        let found = with(&stamped(law, &[&own, "'tcp'", &own]));
+        assert!(found[0].contains("not of classes `a`, `c`, which"), "{found:?}");
+        // without class `a` all obey, and what UDP leaves is divided among them
+        let text = BASE.replace("{ tcp = { profile = \"linux\" } }", &own);
+        let all = warnings(&read(&format!("{text}\n{}", stamped(law, &[&own, udp])), &[]));
+        assert_eq!(all, Vec::<String>::new(), "{law}");
+    }
+    // one who obeys another law has a warning of his own, and gets no second one
+    let found = with(&stamped("qfcp", &["'qfcp'", "'xcp'"]));
+    assert_eq!(found.iter().filter(|said| said.contains("`c`")).count(), 1, "{found:?}");
 }
 
 #[test]
@@ -199,6 +232,25 @@ fn flows_and_changes_beyond_the_end_are_counted() {
         let found = with(more);
         assert!(matches!(&found[..], [only] if only.contains(says)), "{more}: {found:?}");
     }
+}
+
+/// What is written once is told once, though a ramp is made of a step each 100 ms.
+#[test]
+fn a_ramp_beyond_the_end_gives_one_warning() {
+    let ramp = |at: &str, what: &str, to: &str| {
+        format!("[[change]]\nwhat = 'bottleneck.{what}'\nat = '{at}'\nuntil = '19s'\nto = '{to}'\n")
+    };
+    for (at, says) in [
+        ("15s", "a change of `bottleneck.rate` at 15s comes after the end of the run at 10s"),
+        ("5s", "a change of `bottleneck.rate` at 5s ends after the end of the run at 10s"),
+    ] {
+        let found = with(&ramp(at, "rate", "5Mbit"));
+        assert!(matches!(&found[..], [only] if only.contains(says)), "{at}: {found:?}");
+    }
+    // two of a rate, one after the other, and one of the delay
+    let next = "[[change]]\nwhat = 'bottleneck.rate'\nat = '20s'\nuntil = '22s'\nto = '9Mbit'\n";
+    let three = [&ramp("15s", "rate", "5Mbit"), next, &ramp("15s", "delay", "1s")].concat();
+    assert_eq!(with(&three).len(), 3, "{:?}", with(&three));
 }
 
 /// 20/s over 10 s; a ramp from 20/s to 40/s between 4 s and 8 s: 80 + 120 + 80; every 3 s: 10/3.

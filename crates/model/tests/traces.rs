@@ -183,7 +183,7 @@ fn a_table_with_the_times_of_a_clock_is_counted_from_its_first_row() {
     assert!(warnings(&loaded(TABLE, &[]).unwrap()).is_empty());
 }
 
-/// From 3 s on, twice as fast, once: after the last line its rate holds (0 is the least rate).
+/// From 3 s on, twice as fast, once: after the last line its rate holds, which is 0.
 #[test]
 fn a_table_can_begin_in_its_middle_and_end() {
     let set = [
@@ -191,7 +191,7 @@ fn a_table_can_begin_in_its_middle_and_end() {
         ("port.bottleneck.rate.scale", "2.0"),
         ("port.bottleneck.rate.repeat", "false"),
     ];
-    assert_eq!(changes(TABLE, &set), [(0.0, 6_000_000), (1.0, 1)]);
+    assert_eq!(changes(TABLE, &set), [(0.0, 6_000_000), (1.0, 0)]);
 }
 
 /// Mahimahi's: four opportunities of 1504 B in 20 ms are 2.4064 Mbit/s.

@@ -2,7 +2,7 @@
 //!
 //! The queues are looked at at regular instants, so no packet passes through this module.
 //! The delay of a queue is its backlog over the capacity: what a packet would wait that came
-//! then and were served last.
+//! then and were served last. While the capacity is 0 it has no delay, and none is taken.
 
 use tidegate_core::port::Port;
 use tidegate_core::units::Time;
@@ -22,16 +22,19 @@ const LOOKS: u64 = 1_000_000;
 struct Found {
     empty: usize,
     packets: Vec<u32>,
+    /// Of the empty ones, those with a delay.
+    no_delay: usize,
     delays_s: Vec<f64>,
 }
 
 impl Found {
-    fn add(&mut self, packets: u32, delay_s: f64) {
+    fn add(&mut self, packets: u32, delay_s: Option<f64>) {
         if packets == 0 {
             self.empty += 1;
+            self.no_delay += usize::from(delay_s.is_some());
         } else {
             self.packets.push(packets);
-            self.delays_s.push(delay_s);
+            self.delays_s.extend(delay_s);
         }
     }
 
@@ -39,9 +42,9 @@ impl Found {
     fn row(mut self, port: Category) -> QueueRow {
         self.packets.sort_unstable();
         self.delays_s.sort_unstable_by(f64::total_cmp);
-        let instants = self.empty + self.packets.len();
+        let instants = self.no_delay + self.delays_s.len();
         let packets = |share| rank(self.empty, &self.packets, share).map_or(f64::NAN, f64::from);
-        let delay = |share| rank(self.empty, &self.delays_s, share).unwrap_or(f64::NAN);
+        let delay = |share| rank(self.no_delay, &self.delays_s, share).unwrap_or(f64::NAN);
         QueueRow {
             port,
             queue_p95_packets: packets(0.95),
@@ -75,7 +78,8 @@ impl Backlog {
         for (&number, found) in self.ports.iter().zip(&mut self.found) {
             let port = &mut ports[number as usize];
             port.advance(now);
-            let delay_s = port.queue_bytes() as f64 * 8.0 / port.rate().bps() as f64;
+            let capacity = port.capacity().bps();
+            let delay_s = (capacity > 0).then(|| port.queue_bytes() as f64 * 8.0 / capacity as f64);
             found.add(port.queue_packets(), delay_s);
         }
     }
@@ -120,10 +124,27 @@ mod tests {
     fn empty_queues_count() {
         let mut found = Found::default();
         for (packets, delay_s) in [(0, 0.0), (1, 1.0), (2, 3.0), (0, 0.0)] {
-            found.add(packets, delay_s);
+            found.add(packets, Some(delay_s));
         }
         let row = found.row(Category(0));
         assert_eq!((row.queue_delay_mean_s, row.queue_delay_p95_s), (1.0, 3.0));
         assert_eq!(row.queue_p95_packets, 2.0);
+    }
+
+    /// By hand: of four looks two fall into an outage, and the delays of the others are 0 and 3 s; of
+    /// the four numbers of packets the longest is 9.
+    #[test]
+    fn a_link_without_capacity_has_a_queue_but_no_delay() {
+        let mut found = Found::default();
+        for (packets, delay_s) in [(0, Some(0.0)), (0, None), (9, None), (2, Some(3.0))] {
+            found.add(packets, delay_s);
+        }
+        let row = found.row(Category(0));
+        assert_eq!((row.queue_delay_mean_s, row.queue_delay_p95_s), (1.5, 3.0));
+        assert_eq!(row.queue_p95_packets, 9.0);
+        let mut never = Found::default();
+        never.add(9, None);
+        let row = never.row(Category(0));
+        assert!(row.queue_delay_mean_s.is_nan() && row.queue_delay_p95_s.is_nan());
     }
 }

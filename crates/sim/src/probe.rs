@@ -5,7 +5,7 @@ use tidegate_core::port::{Counters, Port, Ticked};
 use tidegate_core::units::Time;
 use tidegate_model::columns::{Category, Column, EventRow, FlowRow, FlowWindowRow, PortRow, Table};
 use tidegate_model::law::filter::FilterLaw;
-use tidegate_model::scenario::Scenario;
+use tidegate_model::scenario::{Scenario, Transport};
 
 use crate::names::{drops, names};
 use crate::rows::{Row, UNLIMITED};
@@ -86,8 +86,13 @@ fn seconds(at: Time) -> f64 {
 /// The `flows` table.
 pub(crate) fn flow_columns(rows: &[Row], scenario: &Scenario) -> Vec<Column> {
     // a connection of many objects has no time of completion that anybody waits for
-    let one = |row: &Row| scenario.traffic[usize::from(row.class)].pages().is_none();
-    let rows = (0..).zip(rows).map(|(flow, row)| flow_row(flow, row, one(row)));
+    let timed = |row: &Row| {
+        let class = &scenario.traffic[usize::from(row.class)];
+        // UDP ends also where data is lost, and is not complete then
+        let udp = matches!(class.transport, Transport::Udp(_)) && row.size != UNLIMITED;
+        class.pages().is_none() && (!udp || row.delivered >= row.size)
+    };
+    let rows = (0..).zip(rows).map(|(flow, row)| flow_row(flow, row, timed(row)));
     FlowRow::columns(rows, |column| names(scenario, column))
 }
 
@@ -145,7 +150,7 @@ impl Snapshot {
         Snapshot {
             counters: port.counters(),
             waiting_ps: port.waiting_ps(now),
-            busy_ps: port.busy_ps(now),
+            busy_ps: port.transmitting_ps(now),
             possible_bytes: port.possible_bytes(now),
             at: now,
         }
@@ -160,7 +165,7 @@ fn port_row(number: u32, port: &Port, before: &Snapshot, after: &Snapshot) -> Po
     PortRow {
         time_s: after.at.secs(),
         port: Category(number),
-        capacity_bps: port.rate().bps(),
+        capacity_bps: port.capacity().bps(),
         syn_arrived: new.syn_arrived - old.syn_arrived,
         syn_refused: drops(Reason::SessionRefused),
         syn_dropped: new.syn_dropped - old.syn_dropped,

@@ -259,3 +259,39 @@ fn who_was_granted_almost_nothing_hears_that_the_link_is_back() {
         assert!(utilisation > 0.8, "{law}: {utilisation}");
     }
 }
+
+/// From 5 s to 15 s the link carries nothing, though a packet is in service all the time. By hand: 217
+/// packets of 1000 B fill the buffer then, and take 173.6 ms at 10 Mbit/s; at 1 bit/s it would be
+/// 20 days.
+#[test]
+fn an_outage_of_a_trace_has_no_capacity_and_no_delay() {
+    let port = "[port.bottleneck]\nrate = { trace = \"link\" }\n";
+    let text = format!(
+        "{LINK}\n{port}[traffic.one]\narrivals = {{ at = [\"0s\"] }}\nsize = \"9720000B\"\n\
+         transport = {{ udp = {{ rate = \"2Mbit\", packet = \"1000B\" }} }}\n"
+    );
+    let trace = "time_s,rate_bit_s\n0,10e6\n5,0\n15,10e6\n40,10e6\n";
+    let files = BTreeMap::from([("link".to_owned(), trace.as_bytes().to_vec())]);
+    let set = [("duration", "40s"), ("warmup", "0s")];
+    let results = run(&load_with(&text, &set, &files), 1);
+    let of_link = |name: &str| -> Vec<f64> {
+        let ports = column(&results.ports, "port");
+        let rows = column(&results.ports, name).into_iter().zip(ports);
+        rows.filter(|row| row.1 == 0.0).map(|row| row.0).collect()
+    };
+    let (capacity, used) = (of_link("capacity_bps"), of_link("utilisation"));
+    for (second, (capacity, used)) in (1..).zip(capacity.into_iter().zip(used)) {
+        // the value at the end of the interval
+        let outage = (5..15).contains(&second);
+        assert_eq!(capacity, if outage { 0.0 } else { 10e6 }, "{second}");
+        if second > 5 && outage {
+            assert_eq!(used, 0.0, "{second}");
+        }
+    }
+    assert_eq!(column(&results.queues, "queue_p99_packets")[0], 217.0);
+    let mean = column(&results.queues, "queue_delay_mean_s")[0];
+    assert!(mean > 0.0 && mean < 0.1736, "{mean}");
+    let total = column(&results.port_totals, "utilisation")[0];
+    let sent: f64 = of_link("departed_bytes").iter().sum();
+    assert!((total - sent * 8.0 / 10e6 / 40.0).abs() < 1e-4, "{total}");
+}

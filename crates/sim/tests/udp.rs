@@ -54,6 +54,19 @@ fn a_flow_of_a_size_ends_with_a_short_packet() {
     assert_eq!(flow(&results, "syn_tries"), 0.0);
 }
 
+/// docs/columns.md: UDP closes when all is sent, and is complete only if all arrived.
+#[test]
+fn a_flow_that_lost_data_has_no_completion_time() {
+    let text = class("{ rate = \"2Mbit\" }", "arrivals = { at = [\"0s\"] }\nsize = \"10000B\"");
+    for (loss, timed) in [("0", true), ("1", false)] {
+        let results = run(&load(&text, &[("topology.dumbbell.bottleneck.loss", loss)]), 1);
+        assert!((flow(&results, "closed_s") - 10_308.0 * 8.0 / 2e6).abs() < 1e-9);
+        for name in ["fct_s", "fct_admitted_s", "goodput_bps"] {
+            assert_eq!(flow(&results, name).is_finite(), timed, "{name} with a loss of {loss}");
+        }
+    }
+}
+
 /// features C13: beside TCP it takes what it asks for, and TCP the rest.
 #[test]
 fn a_constant_rate_takes_its_share() {

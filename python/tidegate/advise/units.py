@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 LEAST_BPS, MOST_BPS = 64e3, 1e10
-MOST_S = 10.0
+LEAST_RTT_S, MOST_S = 1e-6, 10.0
 
 
 def rate(option: str, text: str | None) -> float | None:
@@ -24,6 +24,12 @@ def seconds(option: str, text: str | None) -> float | None:
     """Return a time in seconds."""
     wanted = "Write a time up to 10s, as in 25ms."
     return _read(option, text, quantities.time_s, (0.0, MOST_S), wanted)
+
+
+def round_trip(option: str, text: str | None) -> float | None:
+    """Return a round trip in seconds. Nothing is there and back in no time."""
+    wanted = "Write a time from 1us to 10s, as in 25ms."
+    return _read(option, text, quantities.time_s, (LEAST_RTT_S, MOST_S), wanted)
 
 
 def _read(

@@ -151,10 +151,13 @@ class Answer:
 
 def _given(down: str | None, up: str | None, rtt: str | None, buffer: str | None) -> Given:
     from tidegate.advise.fit import Given
-    from tidegate.advise.units import rate, seconds
+    from tidegate.advise.units import rate, round_trip, seconds
 
     return Given(
-        rate("--down", down), rate("--up", up), seconds("--rtt", rtt), seconds("--buffer", buffer)
+        rate("--down", down),
+        rate("--up", up),
+        round_trip("--rtt", rtt),
+        seconds("--buffer", buffer),
     )
 
 

@@ -78,11 +78,11 @@ def sweep(
     dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
-    """Run a grid of settings x seeds on all cores: table with intervals, pictures, data.
+    r"""Run a grid of settings x seeds on all cores: table with intervals, pictures, data.
 
     Every complete run is saved at once: after Ctrl-C or a crash, rerun the
     command to resume. Without --vary, --gate and --queue the axes are those of
-    the table [sweep] of the file.
+    the table \[sweep] of the file.
     """
     from tidegate.grid import axes, plan
     from tidegate.grid.grid_folder import GridFolder

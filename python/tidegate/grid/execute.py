@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tidegate.results.run_output import RunOutput
 
 M = TypeVar("M", bound=GridResult)
-TIMES = ("start_s", "admitted_s", "closed_s", "fct_s")
+TIMES = ("start_s", "admitted_s", "closed_s", "fct_s", "size_bytes", "delivered_bytes")
 """Columns of flows that curves are made of."""
 LOADS = ("start_s", "loaded_s", "load_time_s")
 """The same of pages."""

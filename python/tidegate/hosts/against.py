@@ -123,10 +123,10 @@ def _concerns(what: str, gone: set[str]) -> bool:
 
 
 def measures(flows: pl.DataFrame, seconds: float) -> dict[str, float | None]:
-    """Measure flows; times are of those that completed. Flows without end have no time."""
+    """Measure flows; times are of those that completed: none without end, no UDP that lost data."""
     closed, fct = flows["closed_s"].to_numpy(), flows["fct_s"].to_numpy()
     over = ~np.isnan(closed)
-    times = fct[over]
+    times = fct[over & ~np.isnan(fct)]
     sent, again = float(flows["sent_packets"].sum()), float(flows["retransmitted_packets"].sum())
     ended = share(100.0 * float(over.sum()), float(len(flows)))
     return {

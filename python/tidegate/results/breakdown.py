@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tidegate.results.call_quality import mean_opinion
+from tidegate.results.columns import completed
 from tidegate.results.responsiveness import trimmed
 
 if TYPE_CHECKING:
@@ -78,11 +79,11 @@ def by_size(
     are in no bin.
     """
     sizes = np.asarray(flows["size_bytes"], dtype=float)
-    done = ~np.isnan(flows["closed_s"])
+    done = completed(flows)
     found: dict[str, dict[str, float | int | None]] = {}
     for name, (low, high) in SIZES.items():
         mine = (sizes > low) & (sizes <= high)
-        offered, times = int(np.sum(mine & arrived)), flows["fct_s"][mine & closed]
+        offered, times = int(np.sum(mine & arrived)), flows["fct_s"][mine & closed & done]
         served = int(np.sum(mine & arrived & done)) / offered if offered else None
         values: list[float | None] = [None] * 4
         if times.size:

@@ -41,6 +41,18 @@ def _has_rows(table: Mapping[str, Column]) -> bool:
     return values is not None and values.size > 0
 
 
+def completed(flows: Mapping[str, Any]) -> NDArray[np.bool_]:
+    """Return which flows have closed, but for those of UDP of which data was lost.
+
+    UDP closes when all is sent. If not all arrived nobody was served, and there is no `fct_s`.
+    """
+    names = ("closed_s", "fct_s", "size_bytes", "delivered_bytes")
+    closed, fct, sizes, delivered = (np.asarray(flows[name], dtype=np.float64) for name in names)
+    # never of a flow without end, whose size is NaN
+    lost = np.isnan(fct) & (delivered < sizes)
+    return ~np.isnan(closed) & ~lost
+
+
 def flows_hash(flows: Mapping[str, Any], pages: Mapping[str, Any]) -> str:
     """Return a digest of the flows that were offered: their classes, starts and sizes.
 

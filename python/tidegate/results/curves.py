@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tidegate.results.columns import completed
 from tidegate.results.window import Window
 
 if TYPE_CHECKING:
@@ -54,7 +55,8 @@ def curves(
     window = Window(warmup_s, duration_s)
     grid = np.asarray(np.geomspace(1e-2, max(duration_s, 1.0), 1500), dtype=np.float64)
     of_offered = _within(flows["fct_s"][window.has(flows["start_s"])], grid)
-    of_served = _within(flows["fct_s"][window.has(flows["closed_s"])], grid)
+    done = completed(flows)
+    of_served = _within(flows["fct_s"][window.has(flows["closed_s"]) & done], grid)
     width = bin_s or (1.0 if duration_s <= 200.0 else 2.0)
     bins = int(np.ceil(duration_s / width))
     edges = np.arange(bins + 1, dtype=np.float64) * width
@@ -63,7 +65,8 @@ def curves(
         counts, _ = np.histogram(times[~np.isnan(times)], edges)
         return counts.astype(np.float64) / width
 
-    rates = [rate(flows[name]) for name in ("start_s", "admitted_s", "closed_s")]
+    closed = np.where(done, flows["closed_s"], np.nan)
+    rates = [rate(times) for times in (flows["start_s"], flows["admitted_s"], closed)]
     of_pages = [np.zeros(0), np.zeros(0)]
     if pages:
         times = pages["load_time_s"]

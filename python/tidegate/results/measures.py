@@ -199,8 +199,7 @@ def unused(record: SavedRun, port: str) -> float:
 @of_values
 def peak_wait(record: SavedRun, port: str) -> float:
     """Return the longest wait in the queue of a port at the ends of the intervals, s."""
-    samples = record.ports(port)
-    return float(np.max(samples["queue_bytes"] * 8.0 / samples["capacity_bps"]))
+    return float(np.nanmax(_waits(record.ports(port))))
 
 
 @of_values
@@ -210,8 +209,7 @@ def waited(record: SavedRun, port: str, seconds: float) -> float:
     By the bytes that wait at the ends of the intervals.
     """
     samples = record.ports(port)
-    wait = samples["queue_bytes"] * 8.0 / samples["capacity_bps"]
-    return float(np.sum(_lengths(samples["time_s"])[wait > seconds]))
+    return float(np.sum(_lengths(samples["time_s"])[_waits(samples) > seconds]))
 
 
 @of_values
@@ -253,6 +251,12 @@ def _sent(samples: Mapping[str, Floats]) -> tuple[Floats, Floats]:
     """Return the bits that a port sent in each interval, and those that it could have sent."""
     possible = samples["capacity_bps"] * _lengths(samples["time_s"])
     return samples["utilisation"] * possible, possible
+
+
+def _waits(samples: Mapping[str, Floats]) -> Floats:
+    """Return the wait in the queue of a port at the ends of the intervals; NaN in an outage."""
+    capacity = samples["capacity_bps"].astype(float)
+    return samples["queue_bytes"] * 8.0 / np.where(capacity > 0.0, capacity, np.nan)
 
 
 def _lengths(ends: Floats) -> Floats:

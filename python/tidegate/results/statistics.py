@@ -25,7 +25,7 @@ from tidegate.results.breakdown import (
     pages,
     viewers,
 )
-from tidegate.results.columns import flows_hash, select
+from tidegate.results.columns import completed, flows_hash, select
 from tidegate.results.long_flows import RTTS, jain, long_flows, round_trips
 from tidegate.results.responsiveness import of_class
 from tidegate.results.window import Window
@@ -108,7 +108,7 @@ def class_statistics(flows: Mapping[str, Any], window: Window) -> dict[str, Any]
     receiver, with and without a gate on its path.
     Over flows admitted in the window: `wait_p50_s`, `wait_p95_s`, `wait_p99_s`, first
     SYN to admission.
-    Over flows that closed in the window: `fct_*_s` from the first SYN,
+    Over flows that completed in the window: `fct_*_s` from the first SYN,
     `fct_opened_*_s` from admission, `fct_admitted_*_s` from the last gate of the
     path (without a gate, from admission), `goodput_mean_bps`, `size_mean_bytes`,
     `share_le_10kB` (share of sizes up to 10 000 B).
@@ -120,7 +120,8 @@ def class_statistics(flows: Mapping[str, Any], window: Window) -> dict[str, Any]
     start, admitted, closed = flows["start_s"], flows["admitted_s"], flows["closed_s"]
     reached, gave_up = flows["reached_s"], flows["gave_up_s"]
     in_arrived, in_admitted = window.has(start), window.has(reached)
-    in_closed, in_gave_up = window.has(closed), window.has(gave_up)
+    done = completed(flows)
+    in_closed, in_gave_up = window.has(closed) & done, window.has(gave_up)
     never_in, unfinished = np.isnan(admitted), np.isnan(closed) & np.isnan(gave_up)
     sizes = np.asarray(flows["size_bytes"], dtype=float)[in_closed]
     sizes = known(sizes)  # a flow without end that was stopped has none
@@ -138,8 +139,8 @@ def class_statistics(flows: Mapping[str, Any], window: Window) -> dict[str, Any]
         "admitted_per_s": counts[1] / window.length,
         "completed_per_s": counts[2] / window.length,
         "never_admitted_share": share(int(np.sum(in_arrived & never_in)), arrived),
-        "unfinished_share": share(int(np.sum(in_arrived & ~never_in & np.isnan(closed))), arrived),
-        "completed_share": share(int(np.sum(in_arrived & ~np.isnan(closed))), arrived),
+        "unfinished_share": share(int(np.sum(in_arrived & ~never_in & ~done)), arrived),
+        "completed_share": share(int(np.sum(in_arrived & done)), arrived),
         **_times(flows, in_admitted, in_closed),
         "goodput_mean_bps": mean(known(flows["goodput_bps"][in_closed])),
         "size_mean_bytes": mean(sizes),
@@ -223,8 +224,10 @@ def port_statistics(
         port["utilisation"] = float(totals["utilisation"][row])
         port["queue_mean_packets"] = float(totals["queue_mean_packets"][row])
         for name in QUEUES:
-            known = queues is not None and code in places
-            port[name] = float(queues[name][places[code]]) if queues and known else None
+            there = queues is not None and code in places
+            value = float(queues[name][places[code]]) if queues and there else np.nan
+            # no delay: an access link, or no instant of the window had a capacity
+            port[name] = None if np.isnan(value) else value
         port["drops"] = {name.removeprefix("drops_"): int(totals[name][row]) for name in reasons}
         port["drops"].setdefault("filtered", 0)  # its column is there only with a filter
         ports.append(port)

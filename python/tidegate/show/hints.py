@@ -18,7 +18,7 @@ from tidegate.show.measures import centre, others
 from tidegate.show.recommendation import taken
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from tidegate import _native
     from tidegate.grid.grid_result import GridResult
@@ -48,7 +48,7 @@ def after_run(scenario: _native.Scenario, file: str) -> str:
         laws = "--queue drop-tail,fq-codel,cake --port both"
         return f"Try next what queues help: {program()} compare {shlex.quote(file)} {laws}"
     gates = [law for port in ports if (law := port.get("gate", {}).get("law", "none")) != "none"]
-    if not gates and not _opens(tomllib.loads(scenario.show()).get("traffic", {}).values()):
+    if not gates and not _opens(scenario):
         laws = f"{program()} compare {shlex.quote(file)} --queue drop-tail,fq-codel,cake"
         return f"Try next the same traffic under other queues: {laws}{_at(scenario)}"
     own = gates[0] if len(set(gates)) == 1 and "python" not in gates else "tide"
@@ -57,11 +57,14 @@ def after_run(scenario: _native.Scenario, file: str) -> str:
     return f"Try next the same traffic {what}: {command}"
 
 
-def _opens(classes: Iterable[Mapping[str, Any]]) -> bool:
+def _opens(scenario: _native.Scenario) -> bool:
     """Tell whether any class opens sessions while it runs, so that a gate has something to do."""
+    flows = {name: number for name, number, *_ in scenario.expected}
     return any(
-        "udp" not in each.get("transport", {}) and each.get("size") != "unlimited"
-        for each in classes
+        "udp" not in each.get("transport", {})
+        and each.get("size") != "unlimited"
+        and flows.get(name, 1.0) > 0.0
+        for name, each in tomllib.loads(scenario.show()).get("traffic", {}).items()
     )
 
 

@@ -225,7 +225,11 @@ def flows(folder: Path) -> pl.DataFrame:
     """Return the flows of a run with the columns that pictures are made of."""
     wanted = ["class", "size_bytes", "start_s", "admitted_s", "closed_s", "gave_up_s", "fct_s"]
     wanted += ["goodput_bps", "syn_tries", "retransmitted_packets", "timeouts", "delivered_bytes"]
-    return _table(folder, "flows", wanted)
+    table = _table(folder, "flows", wanted)
+    # UDP closes also where data was lost, and is not complete then
+    lost = pl.col("fct_s").is_null() & (pl.col("delivered_bytes") < pl.col("size_bytes"))
+    ended = pl.when(lost).then(None).otherwise(pl.col("closed_s"))
+    return table if table.is_empty() else table.with_columns(closed_s=ended)
 
 
 def classes(

@@ -77,11 +77,15 @@
     return grouped(rows, (row) => `${row.class} ${Math.floor(row.time_s / width - 1e-9)}`);
   };
 
+  // UDP closes also where data was lost, and is not complete then
+  const lost = ({ fct_s: fct, size_bytes: size, delivered_bytes: got }) => fct === null && size !== null && got < size;
+  const rowsOfFlows = (flows) => rowsOf(flows).map((row) => lost(row) ? { ...row, closed_s: null } : row);
+
   const classes = (tables, { instants }, { duration }) => {
     const width = Math.max(1, Math.ceil(duration / instants));
     const completed = (there) => ({ fct_mean_s: mean(there, "fct_s"), rate_mean_kbps: mean(there, "goodput_bps", 1e-3) });
     const rates = arrived(tables, width);
-    const found = inIntervals(rowsOf(tables.flows), width, duration, { offered: "start_s", admitted: "admitted_s", completed: "closed_s" }, { completed });
+    const found = inIntervals(rowsOfFlows(tables.flows), width, duration, { offered: "start_s", admitted: "admitted_s", completed: "closed_s" }, { completed });
     for (const row of found) {
       const there = rates.get(`${row.class} ${Math.round(row.time_s / width) - 1}`);
       row.arrived_mbps = there ? sum(there, "bits") / sum(there, "span") * 1e-6 : null;
@@ -96,7 +100,7 @@
   };
 
   const sizes = ({ flows }, { edges }, { warmup }) => {
-    const rows = rowsOf(flows).filter((row) => row.closed_s !== null && row.closed_s >= warmup && row.size_bytes !== null);
+    const rows = rowsOfFlows(flows).filter((row) => row.closed_s !== null && row.closed_s >= warmup && row.size_bytes !== null);
     const bin = ({ size_bytes: size }) => Math.min(Math.max(edges.filter((edge) => edge <= size).length, 1), edges.length - 1);
     return [...grouped(rows, bin)].sort(([one], [other]) => one - other).map(([place, group]) => ({
       size_bytes: Math.sqrt(edges[place - 1] * edges[place]),

@@ -17,7 +17,10 @@
 
   const ofClass = (flows, rows, [start, end]) => {
     const inside = (time) => time !== null && time >= start && time <= end;
-    const closed = rows.filter((row) => inside(flows.closed_s[row]));
+    // UDP also closes where data was lost, and is not complete then
+    const { fct_s: fct, size_bytes: size, delivered_bytes: got } = flows;
+    const lost = (row) => fct[row] === null && size[row] !== null && got[row] < size[row];
+    const closed = rows.filter((row) => inside(flows.closed_s[row]) && !lost(row));
     const arrived = rows.filter((row) => inside(flows.start_s[row]));
     const times = closed.map((row) => flows.fct_s[row]).filter((time) => time !== null);
     const of = (name) => sum(rows.map((row) => flows[name][row]));

@@ -4,7 +4,7 @@ use crate::law::greedy::{Act, Key};
 use crate::law::queue::{ArrivalContext, Discipline, Handle, Next, Slot, Sum, Waiting};
 use crate::law::{Draw, Fault, Moment, Reason, Verdict, View};
 use crate::packet::{Flags, Packet};
-use crate::units::{Rate, Time};
+use crate::units::Time;
 
 use super::medium::Leave;
 use super::stages::{Origin, Stages, Ticked};
@@ -29,7 +29,7 @@ pub(super) struct Staged<C> {
     /// Whether the filter must inspect the queue after the present arrival.
     congested: bool,
     /// The link, if it varies.
-    link: Option<Box<Varying<C>>>,
+    pub(super) link: Option<Box<Varying<C>>>,
 }
 
 impl<C: Default> Staged<C> {
@@ -202,16 +202,6 @@ impl<C: Default> Port<C> {
     pub(super) fn change_path(&mut self) {
         if let Some(link) = self.staged.as_mut().and_then(|staged| staged.link.as_mut()) {
             link.change_path();
-        }
-    }
-
-    /// The rest of the packet in service is sent at another rate, if the link varies.
-    pub(super) fn change_service_rate(&mut self, now: Time, rate: Rate) {
-        let link = self.staged.as_mut().and_then(|staged| staged.link.as_mut());
-        let end = link.and_then(|link| link.change_rate(now, self.rate, rate));
-        if let Some(end) = end {
-            self.sent.busy_ps = self.sent.busy_ps + end.ps() - self.free_at.ps();
-            self.free_at = end;
         }
     }
 

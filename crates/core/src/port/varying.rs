@@ -12,6 +12,7 @@ use crate::units::{Rate, Time};
 
 use super::medium::{Leave, Medium};
 use super::opportunities::Opportunities;
+use super::outages::Outages;
 use super::ring::Ring;
 
 /// How long each packet propagates, if this differs from packet to packet.
@@ -64,6 +65,7 @@ pub(super) struct Varying<C> {
     link: Link,
     /// When the rate changed last, and how much could be sent until then, in units of 1e-12 bit.
     possible: (Time, u128),
+    pub(super) outages: Outages,
 }
 
 /// The packet in service.
@@ -106,7 +108,8 @@ impl Work {
 impl<C: Default> Varying<C> {
     pub(super) fn new(link: Link) -> Varying<C> {
         let (service, gathered, zero) = (None, Vec::new(), Time::ZERO);
-        Varying { service, gathered, release: zero, last: zero, link, possible: (zero, 0) }
+        let (possible, outages) = ((zero, 0), Outages::default());
+        Varying { service, gathered, release: zero, last: zero, link, possible, outages }
     }
 
     /// Starts the transmission of a packet, which would end at `end` at the port's rate; returns its
@@ -153,6 +156,9 @@ impl<C: Default> Varying<C> {
     /// How much could be sent until `now` at the current rate, in units of 1e-12 bit.
     fn until(&self, now: Time, rate: Rate) -> u128 {
         let (since, before) = self.possible;
+        if self.outages.present() {
+            return before;
+        }
         before + u128::from(now.saturating_sub(since).ps()) * u128::from(rate.bps())
     }
 

@@ -3,6 +3,8 @@
 //! A scenario with warnings can be run. But a setting has no effect, or not the one that its author
 //! expects, and the results do not show this.
 
+use std::collections::BTreeSet;
+
 use tidegate_core::law::queue::QueueLaw;
 use tidegate_core::law::session::Opener;
 use tidegate_core::units::Time;
@@ -10,7 +12,9 @@ use tidegate_core::units::Time;
 use crate::paths::{self, Path, RoundTrip};
 use crate::registry::control::Control;
 use crate::registry::law::stamp::StampLaw;
-use crate::scenario::{Arrivals, Class, Course, FlowSize, Pages, Port, Scenario, Transport};
+use crate::scenario::{
+    Arrivals, Class, Course, FlowSize, LinkValue, Pages, Port, Scenario, Transport,
+};
 
 /// The warnings, one sentence each, in the order of the document.
 pub fn warnings(scenario: &Scenario) -> Vec<String> {
@@ -32,6 +36,7 @@ pub fn warnings(scenario: &Scenario) -> Vec<String> {
     for (number, port) in (0..).zip(&scenario.network.ports) {
         found.extend(unsuited(scenario, &round_trips, (number, port)));
         found.extend(unread(scenario, &paths, (number, port)));
+        found.extend(mixed(scenario, &paths, (number, port)));
         found.extend(unseen(scenario, &paths, (number, port)));
         found.extend(shifted(port));
     }
@@ -310,6 +315,38 @@ fn unread(scenario: &Scenario, paths: &[Path], (number, port): (u32, &Port)) -> 
     ))
 }
 
+/// Warns about classes that cross a port beside senders who obey its rates, and do not obey.
+fn mixed(scenario: &Scenario, paths: &[Path], (number, port): (u32, &Port)) -> Option<String> {
+    let stamp = port.stamp.as_ref()?;
+    let (mut obey, mut free): (Vec<&str>, Vec<&str>) = (Vec::new(), Vec::new());
+    for (place, class) in scenario.traffic.iter().enumerate() {
+        if !paths.iter().any(|path| path.class == place && path.data.contains(&number)) {
+            continue;
+        }
+        match &class.transport {
+            Transport::Controlled(_, control) if speaks(stamp, control) => obey.push(&class.name),
+            // keeps no queue full: the port divides what it leaves
+            Transport::Udp(_) => {}
+            // has its own warning
+            _ if unheard(class, &crossed(scenario, paths, place)).is_some() => {}
+            _ => free.push(&class.name),
+        }
+    }
+    let told = obey.first()?;
+    let (others, all) = match &free[..] {
+        [] => return None,
+        [one] => (format!("class `{one}`"), "both"),
+        more => (format!("classes `{}`", more.join("`, `")), "all"),
+    };
+    Some(format!(
+        "port `{}` sets the rate of class `{told}` by {}, but not of {others}, which can leave it \
+         almost nothing; write transport = \"{}\" for {all}, or let them cross other links",
+        port.name,
+        stamp.name(),
+        stamp.sender()
+    ))
+}
+
 /// Warns about a gate that sessions cross without a visible opening packet.
 fn unseen(scenario: &Scenario, paths: &[Path], (number, port): (u32, &Port)) -> Vec<String> {
     let Some(gate) = &port.gate else { return Vec::new() };
@@ -419,18 +456,31 @@ fn shifted(port: &Port) -> Option<String> {
     })
 }
 
+/// Warns about changes of links after the end of the run: once about a ramp, which has many steps.
+fn late_links(scenario: &Scenario) -> Vec<String> {
+    let end = scenario.duration;
+    let mut told = BTreeSet::new();
+    let mut found = Vec::new();
+    for change in scenario.changes.iter().filter(|change| change.at > end) {
+        let key = if matches!(change.to, LinkValue::Rate(_)) { "rate" } else { "delay" };
+        if !told.insert((change.port, change.begins, key)) {
+            continue;
+        }
+        let port = scenario.network.ports.get(change.port as usize);
+        let name = port.map_or("", |port| port.name.as_str());
+        let begins = change.begins;
+        let comes = if begins > end { "comes" } else { "ends" };
+        found.push(format!(
+            "a change of `{name}.{key}` at {begins} {comes} after the end of the run at {end}"
+        ));
+    }
+    found
+}
+
 /// Warns about changes after the end of the run.
 fn late_changes(scenario: &Scenario) -> Vec<String> {
     let end = scenario.duration;
-    let mut found = Vec::new();
-    for change in scenario.changes.iter().filter(|change| change.at > end) {
-        let port = scenario.network.ports.get(change.port as usize);
-        let name = port.map_or("", |port| port.name.as_str());
-        found.push(format!(
-            "a change of the link of `{name}` at {} comes after the end of the run at {end}",
-            change.at
-        ));
-    }
+    let mut found = late_links(scenario);
     for class in &scenario.traffic {
         let rate = match &class.arrivals {
             Arrivals::Poisson { rate, .. } | Arrivals::Every { rate, .. } => Some(rate),

@@ -334,7 +334,8 @@ fn of_link(
         }
         let (taken, ramp) = (links.len() as u64, from < until);
         let mut change = |at, value| {
-            links.push(LinkChange { at, port: port as u32, to: to(value, ramp) });
+            let to = to(value, ramp);
+            links.push(LinkChange { at, begins: from, port: port as u32, to });
         };
         if ramp {
             let span = until - from;

@@ -59,7 +59,7 @@ fn capacity<'a>(
         Trace::Values(Values { rows: rates, from }) => {
             port.impairments.trace_from = from;
             let turns = Turns { values: &rates, start: doc.start, repeat: doc.repeat, duration };
-            let bps = |value: f64| Rate::from_bps(((value * doc.scale).round() as u64).max(1));
+            let bps = |value: f64| Rate::from_bps((value * doc.scale).round() as u64);
             let to = |value| LinkValue::Rate(bps(value));
             add(check, &path("trace"), &turns, (number, &to), changes);
             Some(mean(&rates) * doc.scale)
@@ -147,7 +147,7 @@ fn add(
 ) {
     let first = changes.len();
     turns.steps(|at, value| {
-        changes.push(LinkChange { at, port, to: to(value) });
+        changes.push(LinkChange { at, begins: at, port, to: to(value) });
         changes.len() - first < MAX_LINES
     });
     let what = format!("the trace makes more than {MAX_LINES} changes of the link");
