@@ -15,6 +15,7 @@
 //! discipline refers to them by handles.
 
 mod ahead;
+mod capacity;
 mod contents;
 mod foreseen;
 mod medium;
