@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import fields
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,8 +15,6 @@ from tidegate.cli import app
 from tidegate.errors import UsageError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from typer.testing import Result
 
 LIMIT = (
@@ -192,3 +193,29 @@ def test_what_a_control_raises_is_said_with_its_condition_and_seed(tmp_path: Pat
     assert done.exit_code == 1
     assert "ZeroDivisionError" in done.stderr
     assert f"in the run a/{file}:Mine, seed " in done.stderr
+
+
+def test_the_suite_of_the_page_is_tried_as_it_says(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "certify.md").read_text("utf-8")
+    section = page.partition("## A suite of your own")[2].partition("\n## ")[0]
+    suite, scenario = re.findall(r"```toml\n(.*?)```", section, re.DOTALL)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine.toml").write_text(suite, "utf-8")
+    (tmp_path / "mine" / "slow.toml").write_text(scenario, "utf-8")
+    given = ["bbr", "--suite", str(tmp_path / "mine.toml"), "--out", str(tmp_path / "out")]
+    done = CliRunner().invoke(app, ["certify", *given])
+    assert done.exit_code in (0, 3), done.output
+    assert "bbr beside reno and cubic" in done.stdout
+
+
+def test_the_page_has_each_key_of_a_suite() -> None:
+    """What is read is in the table, and what is in the table is read."""
+    page = (Path(__file__).parents[2] / "docs" / "certify.md").read_text("utf-8")
+    section = page.partition("## A suite of your own")[2].partition("\n## ")[0]
+    table = "".join(line for line in section.splitlines() if line.startswith("| "))
+    of_limit = {"says", "unit", "measure", "more_is_better", "ratio", "points", "floor"}
+    assert of_limit == {each.name for each in fields(conditions.Limit)} - {"name"}
+    of_condition = {each.name for each in fields(conditions.Condition)}
+    others = {"title", "standard", "keep", "[limit.NAME]", "[[condition]]", "[[not_covered]]"}
+    for key in of_limit | of_condition | others:
+        assert f"`{key}`" in table or f"`{key} = " in table, key
