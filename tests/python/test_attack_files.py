@@ -32,8 +32,18 @@ def test_a_search_that_can_run_nothing_ends_and_says_why(
     given = ["attack", *words, "--runs", "20", "--out", str(tmp_path / "out")]
     done = CliRunner().invoke(app, given)
     assert done.exit_code == 2
-    assert "can be run in none of 160 worlds" in done.stderr
+    assert "can be run in 0 of 160 worlds only" in done.stderr
     assert what in done.stderr
+
+
+def test_a_search_without_time_leaves_what_was_found(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    with CaseFolder(tmp_path / "out", worlds(Request.of("bbr", None).control)) as kept:
+        kept.write("bbr-goodput.toml", b"found")
+    given = ["attack", "bbr", "--minutes", "0", "--out", str(tmp_path / "out")]
+    done = CliRunner().invoke(app, given)
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "out" / "bbr-goodput.toml").read_bytes() == b"found"
 
 
 def test_each_search_has_a_name_of_its_own() -> None:
@@ -51,7 +61,10 @@ def test_each_search_has_a_name_of_its_own() -> None:
     long = Request.of(
         "bbr", None, against=['{ tcp = { profile = "linux", hystart = "none" } }'] * 3
     )
-    # a hyphen and eight digits of a hash
+    # a hyphen and eight digits of a hash; also where letters are lost
+    tables = ["{ tcp = { a_b = 1 } }", "{ tcp = { a-b = 1 } }"]
+    some = [Request.of("bbr", None, against=[each]).name for each in tables]
+    assert len({*some}) == 2
     assert len(long.name) == LONGEST + 9
 
 

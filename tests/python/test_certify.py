@@ -470,7 +470,7 @@ def test_a_gate_is_tried_where_half_of_the_sessions_are_over_quic(folder: Path) 
 @pytest.mark.slow
 @pytest.mark.skipif(not _native.STACKS, reason="built without stacks: make stacks")
 def test_a_control_out_of_a_crate_is_judged_in_our_tcp(tmp_path: Path) -> None:
-    """A NewReno by RFC 9002, 7.3.2 halves its window as RFC 5681 has it: it does no more harm."""
+    """A NewReno by RFC 9002, 7.3.2 halves its window as RFC 5681 has it: it is not found worse."""
     done = certified(tmp_path / "out", "quinn:new-reno", "--only", "fairness")
     [fair] = conditions(done)
     # two seeds settle little

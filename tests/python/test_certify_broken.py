@@ -51,8 +51,9 @@ def test_a_broken_control_fails_the_condition_that_is_about_it_and_no_other(
     words = ["certify", control, "--against", "cubic", "--seeds", seeds, "--json"]
     done = CliRunner().invoke(app, [*words, *only, "--out", str(folder)])
     found = {each["id"]: each["verdict"] for each in json.loads(done.stdout)["conditions"]}
-    # two seeds settle little, so what is not worse may be like it or not
+    # two seeds settle little, so what is not worse may be like it or not settled
     assert set(found) == set(FOUND[control])
+    assert set(found.values()) <= {"worse", "like", "not settled", "better"}
     assert {each for each, verdict in found.items() if verdict == "worse"} == {
         each for each, verdict in FOUND[control].items() if verdict == "worse"
     }

@@ -13,12 +13,14 @@ from typer.testing import CliRunner
 from tidegate.certify import conditions
 from tidegate.cli import app
 from tidegate.errors import UsageError
+from tidegate.scenario.own import sources
 
 if TYPE_CHECKING:
     from typer.testing import Result
 
 LIMIT = (
-    '[limit.rate]\nsays = "throughput"\nunit = "bit/s"\nmeasure = "throughput_bps"\nratio = 1.2\n'
+    '[limit.rate]\nsays = "throughput"\nunit = "bit/s"\nmeasure = "throughput_bps"\n'
+    "ratio = 1.2\nfloor = 1.0\n"
 )
 CONDITION = '[[condition]]\nid = "a"\nsection = ""\ntitle = "A"\nmeasures = [["rate", "subject"]]\n'
 HEAD = 'title = "Mine"\nstandard = ["reno"]\n'
@@ -69,6 +71,10 @@ def test_a_suite_needs_no_more_than_this(tmp_path: Path) -> None:
         (SUITE.replace("ratio = 1.2", "ratio = 1"), "limit `rate`", "write a number above 1"),
         (SUITE.replace("ratio = 1.2", "ratio = nan"), "limit `rate`", "write a number above 1"),
         (SUITE.replace("ratio = 1.2", "points = 0.0"), "limit `rate`", "write a number above 0"),
+        # the logarithm of 0 settles nothing
+        (SUITE.replace("floor = 1.0", ""), "limit `rate`", "a `ratio` needs a `floor`"),
+        (SUITE.replace("floor = 1.0", "floor = nan"), "limit `rate`", "write a number above 0"),
+        (HEAD + "limit.a = 1\n" + CONDITION, "mine.toml", "`limit.a` is no table"),
         (SUITE.replace('"throughput_bps"', '"1e-6 *"'), "limit `rate`", "is no expression"),
         (SUITE.replace('"throughput_bps"', '"a.b"'), "limit `rate`", "a.b is no measure"),
         (SUITE.replace('[["rate", "subject"]]', '"rate"'), "condition `a`", "write a list"),
@@ -85,6 +91,45 @@ def test_what_is_wrong_in_a_suite_is_said_with_its_place(
     assert place in done.stderr
     assert what in done.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_a_quotient_that_may_be_undefined_is_a_measure(tmp_path: Path) -> None:
+    """By the values that a check takes for all of them it is 1 / 0."""
+    quotient = SUITE.replace('"throughput_bps"', '"throughput_bps / (rtt_p95_s - rtt_min_s)"')
+    assert judged(tmp_path, quotient).exit_code == 0
+
+
+@pytest.mark.parametrize("traffic", ["traffic = 3", "[traffic]\nsubject = 3"])
+def test_a_scenario_that_cannot_be_run_says_its_own_place(tmp_path: Path, traffic: str) -> None:
+    head, _, tail = SCENARIO.partition("[traffic.subject]")
+    wrong = f"{traffic}\n{head}" if traffic.startswith("traffic") else f"{head}{traffic}\n"
+    done = judged(tmp_path, SUITE, scenario=wrong)
+    assert done.exit_code == 2
+    assert "a.toml" in done.stderr
+    assert tail
+
+
+def test_only_a_dumbbell_has_a_bottleneck_without_saying_so(tmp_path: Path) -> None:
+    links = """
+name     = "a"
+duration = "5s"
+[topology.links.mid]
+from  = "left"
+to    = "right"
+rate  = "2Mbit"
+delay = "10ms"
+buffer = "20packets"
+[traffic.subject]
+from = "left"
+to   = "right"
+arrivals = { uniform = 1, within = "1s" }
+size     = "unlimited"
+"""
+    done = judged(
+        tmp_path, SUITE.replace('"rate", "subject"', '"rate", "bottleneck"'), scenario=links
+    )
+    assert done.exit_code == 2
+    assert "no class or port `bottleneck`" in done.stderr
 
 
 def test_a_suite_is_a_text(tmp_path: Path) -> None:
@@ -164,6 +209,44 @@ def test_a_control_is_tried_anew_when_a_file_that_it_imports_has_changed(
         rates.append(done.stdout)
     monkeypatch.delitem(sys.modules, "helper")
     assert rates[0] != rates[1]
+
+
+def test_what_a_law_imports_counts_wherever_it_stands(tmp_path: Path) -> None:
+    """By hand: a package with a relative import, and one within a function, that would not load."""
+    files = {
+        "law.py": "from lib import Base\n\ndef plot():\n    import bad.sub\n",
+        "lib/__init__.py": "from .core import Base\n",
+        "lib/core.py": "from ..lib import more\nBase = object\n",
+        "lib/more.py": "",
+        "lib/unused.py": "",
+        "bad/__init__.py": "raise RuntimeError\n",
+        "bad/sub.py": "import os\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, "utf-8")
+    found = {str(each.relative_to(tmp_path.resolve())) for each in sources(tmp_path / "law.py")}
+    assert found == set(files) - {"lib/unused.py"}
+
+
+def test_two_laws_do_not_share_a_module_by_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A new version beside the old one: the new one would be tried twice."""
+    import sys
+
+    given = []
+    for folder, window in (("new", 20.0), ("old", 1.0)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "helper.py").write_text(f"FACTOR = {window}\n", "utf-8")
+        file = tmp_path / folder / f"{folder}_control.py"
+        file.write_text(OWN, "utf-8")
+        given.append(f"{file}:Mine")
+    monkeypatch.delitem(sys.modules, "helper", raising=False)
+    done = judged(tmp_path, SUITE, given[0], "--against", given[1])
+    monkeypatch.delitem(sys.modules, "helper", raising=False)
+    assert done.exit_code == 2
+    assert "imports helper, and so did another law" in done.stderr
 
 
 def test_two_controls_of_one_name_have_a_folder_each(tmp_path: Path) -> None:

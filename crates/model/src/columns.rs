@@ -208,7 +208,7 @@ table! {
     data_done_s: f64 "s" "last byte delivered in order";
     closed_s: f64 "s" "acknowledgement of the FIN received; of UDP: everything was sent, whatever of it arrives";
     gave_up_s: f64 "s" "the user or the transport gave up, or the session was refused by a reset";
-    fct_s: f64 "s" "flow completion time: start to close; empty also for UDP of which data was lost, and for connections of users who load pages, whose times are in `pages` and `objects`";
+    fct_s: f64 "s" "flow completion time: start to close; empty also for UDP of which data was lost or is under way at the end, and for connections of users who load pages, whose times are in `pages` and `objects`";
     fct_admitted_s: f64 "s" "admission to close";
     goodput_bps: f64 "bit/s" "bits delivered over flow completion time";
     syn_tries: u32 "packets" "opening packets sent, retries included";

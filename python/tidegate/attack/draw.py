@@ -58,7 +58,7 @@ def _scored(request: Request, trials: Trials, wanted: int) -> list[tuple[World, 
     tried = 0
     while len(found) < wanted:
         if tried >= VAIN * wanted:
-            raise trials.nowhere(f"{len(found)} of {tried} worlds only")
+            raise trials.nowhere(len(found))
         count = wanted - len(found)
         worlds = [request.worlds.drawn(rng, request.objective, request.parts) for _ in range(count)]
         tried += count

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tidegate.attack import finds
-from tidegate.attack.search import DRAWN, VAIN, search
+from tidegate.attack.search import search
 from tidegate.attack.space import space
 from tidegate.attack.trials import Trials, others
 from tidegate.certify import controls
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 LONGEST = 100
 """Letters of the name of a suite of finds; what is longer ends with a hash."""
+PLAIN = re.compile(r"[A-Za-z0-9.:=-]+")
+"""Words that such a name tells apart; with others it ends with a hash too."""
 
 
 @dataclass(frozen=True)
@@ -82,9 +84,9 @@ class Request:
         if self.seed != 1:
             more = [*more, f"seed-{self.seed}"]
         found = "-".join([self.control.key, self.objective.name, *map(_plain, more)])
-        if len(found) <= LONGEST:
+        if len(found) <= LONGEST and all(map(PLAIN.fullmatch, more)):
             return found
-        digest = hashlib.blake2b(found.encode(), digest_size=4).hexdigest()
+        digest = hashlib.blake2b(self.command.encode(), digest_size=4).hexdigest()
         return f"{found[:LONGEST]}-{digest}"
 
     @property
@@ -101,7 +103,7 @@ class Request:
         words = [] if first else ["--worlds", self.worlds.name]
         words += [word for each in self.parts for word in ("--part", each)]
         words += [
-            word for name, value in self.held.items() for word in ("--hold", f"{name}={value:g}")
+            word for name, value in self.held.items() for word in ("--hold", f"{name}={value:.12g}")
         ]
         if tuple(each.name for each in self.against) != self.default:
             words += [word for each in self.against for word in ("--against", each.name)]
@@ -181,8 +183,10 @@ def perform(
         rounds.append(each)
         parts = ", ".join(each.world.parts) or "no part"
         tell(f"round {each.round}, {trials.runs} runs: {each.score:.1f} limits worse ({parts})")
-    if not rounds and not trials.runs:
-        raise trials.nowhere(f"none of {VAIN * DRAWN} worlds")
+    if not trials.runs:
+        if trials.tried:
+            raise trials.nowhere(0)
+        return Outcome((), (), 0, 0)  # no time: what an earlier search found stays
     spent = trials.runs
     kept = []
     for find in finds.shrunk(trials, rounds, wanted, request.parts):

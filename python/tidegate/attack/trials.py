@@ -79,6 +79,8 @@ class Trials:
     folder: CaseFolder
     runs: int = 0
     """How many runs were asked for; those that were there before count too."""
+    tried: int = 0
+    """How many worlds were scored, those that cannot be run too."""
     refusal: str = ""
     """Why the control, or what it is compared with, could not be run in the last such world."""
     _known: dict[tuple[World, int], float] = field(default_factory=dict)
@@ -90,6 +92,7 @@ class Trials:
         """
         new = [each for each in dict.fromkeys(tried) if (each, seeds) not in self._known]
         asked = {each: self._cases(each, seeds) for each in new}
+        self.tried += len(new)
         names = [case for cases in asked.values() for case in cases]
         runs = Runs(self.folder.paper, self.folder, seeds)
         runs.fill(names)
@@ -161,9 +164,9 @@ class Trials:
             found.append(case.key)
         return found
 
-    def nowhere(self, tried: str) -> UsageError:
-        """Return the error of a control that could not be run; `tried` is in how many worlds."""
-        what = f"{self.control.name} can be run in {tried}."
+    def nowhere(self, found: int) -> UsageError:
+        """Return the error of a control that can be run in too few of the worlds tried."""
+        what = f"{self.control.name} can be run in {found} of {self.tried} worlds only."
         return UsageError(what, f"The last refusal:\n{self.refusal}" if self.refusal else "")
 
     @property

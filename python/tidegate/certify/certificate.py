@@ -175,17 +175,21 @@ def _classes(
     """
     document = documents.read(suite.folder / suite.scenario(condition))
     try:
-        traffic: dict[str, Any] = document.tables().get("traffic", {})
+        tables = document.tables()
     except tomllib.TOMLDecodeError:
         document.load()  # it says the line
         raise
+    traffic: dict[str, Any] = tables.get("traffic", {})
+    if not (isinstance(traffic, dict) and all(isinstance(each, dict) for each in traffic.values())):
+        document.load()  # it says what is wrong with that
     classes = {
         key: each
         for key, each in traffic.items()
         if any(key == own or key.startswith(f"{own}-") for own in condition.own)
     }
     for _, of in condition.measures:
-        if of not in (*traffic, "all", "bottleneck"):
+        plain = of == "bottleneck" and "dumbbell" in tables.get("topology", {})
+        if of not in (*traffic, "all") and not plain:
             _known(document, of)
     senders = [each.name for each in controls if each.transport is not None or each.media]
     if senders and not classes:

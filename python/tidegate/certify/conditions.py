@@ -117,10 +117,7 @@ def suite(name: str) -> Suite:
 
 
 def _suite(path: Path, table: Table) -> Suite:
-    limits = {
-        name: _limit(name, Table(f"{path}: limit `{name}`", each))
-        for name, each in table.read("limit", dict).items()
-    }
+    limits = {name: _limit(name, each) for name, each in table.named("limit")}
     found = Suite(
         path.stem,
         table.read("title", str),
@@ -155,10 +152,18 @@ def _limit(name: str, table: Table) -> Limit:
         more_is_better=table.read("more_is_better", bool, default=False),
         ratio=ratio,
         points=points,
-        floor=table.read("floor", float, 0.0),
+        floor=_floor(table, ratio),
     )
     table.end()
     return limit
+
+
+def _floor(table: Table, ratio: float | None) -> float:
+    """Return the least value that counts. By a ratio nothing is compared with 0."""
+    floor = table.number("floor", 0.0)
+    if ratio is not None and floor is None:
+        raise table.wrong("a `ratio` needs a `floor`: the value as which anything less counts")
+    return floor or 0.0
 
 
 def _condition(table: Table, limits: Mapping[str, Limit]) -> Condition:

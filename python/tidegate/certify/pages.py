@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tidegate.certify.conditions import Suite
     from tidegate.certify.verdicts import Measured
 
-COLOURS = {WORSE: "tab:red", BETTER: "tab:green", LIKE: "tab:gray"}
+COLOURS = {WORSE: "tab:red", BETTER: "tab:green", LIKE: "tab:gray", UNSETTLED: "tab:blue"}
 
 CHANGED = "†"
 """The mark of a condition in which something was changed for the control."""
@@ -32,7 +32,8 @@ RULE = (
     "*Worse*: more harm than the worst of those that it is compared with, by more than the limit,"
     " with 95 % confidence over the seeds. *Better*: less than the best of them, likewise."
     " *Like*: not worse, for certain. *Not settled*: the interval over the seeds reaches beyond the"
-    " limit, so more seeds (`--seeds`) tell whether it is worse."
+    " limit, so more seeds (`--seeds`) tell whether it is worse. A condition is better where one of"
+    " its measures is, and none is worse."
     " ± is the 95 % interval of a mean."
     " No RFC gives the limits; they stand in one table for each suite."
 )

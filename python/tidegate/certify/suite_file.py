@@ -8,6 +8,8 @@ from difflib import get_close_matches
 from math import inf
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
+
 from tidegate.errors import UsageError, from_os
 from tidegate.papers.expression import evaluated, measure_of, parsed
 
@@ -65,6 +67,13 @@ class Table:
                 raise self.wrong(f"`{key}` is no list of tables: write [[{key}]]")
             yield Table(f"{self.place}: {key} {number}", each)
 
+    def named(self, key: str) -> Iterator[tuple[str, Table]]:
+        """Take a table of tables, each with its name and a place."""
+        for name, each in self.read(key, dict).items():
+            if not isinstance(each, dict):
+                raise self.wrong(f"`{key}.{name}` is no table: write [{key}.{name}]")
+            yield name, Table(f"{self.place}: {key} `{name}`", each)
+
     def end(self) -> None:
         """See that nothing is left."""
         for key in self.rest:
@@ -91,13 +100,14 @@ def read(path: Path) -> Table:
 def checked(table: Table, text: str) -> str:
     """Return an expression of measures; raises UsageError where it is none."""
 
-    def leaf(node: ast.expr) -> float:
+    def leaf(node: ast.expr) -> np.float64:
         measure_of(node, "tidegate.results")
-        return 1.0
+        return np.float64(1.0)
 
     try:
-        evaluated(parsed(text), leaf)
-    except (ValueError, TypeError) as error:
+        with np.errstate(all="ignore"):
+            evaluated(parsed(text), leaf)
+    except (ValueError, TypeError, ArithmeticError) as error:
         raise table.wrong(f"`measure` is {text!r}: {error}") from None
     return text
 

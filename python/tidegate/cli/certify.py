@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 HARMS, NOTHING = 3, 4
 """Exit codes where a control does more harm than the standard ones under some condition, and where
-no condition has a verdict."""
+one has no verdict at all."""
 
 Names = Annotated[
     list[str] | None,
@@ -77,7 +77,7 @@ def certify(
 
     Each condition is judged better than, like or worse than the standard
     controls, or is not settled by its seeds. Ends with 3 if one is worse, with
-    4 if none has a verdict. Runs are saved: rerun to resume.
+    4 if a control has no verdict. Runs are saved: rerun to resume.
     """
     from tidegate.certify import certificate, conditions, controls, pages
     from tidegate.papers.runs import Runs

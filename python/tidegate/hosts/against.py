@@ -123,7 +123,7 @@ def _concerns(what: str, gone: set[str]) -> bool:
 
 
 def measures(flows: pl.DataFrame, seconds: float) -> dict[str, float | None]:
-    """Measure flows; times are of those that completed: none without end, no UDP that lost data."""
+    """Measure flows; times are of those that closed. UDP that lost data has none."""
     closed, fct = flows["closed_s"].to_numpy(), flows["fct_s"].to_numpy()
     over = ~np.isnan(closed)
     times = fct[over & ~np.isnan(fct)]

@@ -126,9 +126,8 @@ def _module(path: Path) -> ModuleType:
             "Give the path from the folder you are in, and a name that ends in .py.",
         )
     module = importlib.util.module_from_spec(spec)
+    _let_beside(path)
     sys.modules[name] = module
-    if str(resolved.parent) not in sys.path:  # as Python itself has it for FILE.py; behind all else
-        sys.path.append(str(resolved.parent))
     try:
         spec.loader.exec_module(module)
     except SyntaxError as error:
@@ -144,39 +143,88 @@ def _module(path: Path) -> ModuleType:
     return module
 
 
+def _let_beside(path: Path) -> None:
+    """Let a file import what lies beside it, as in `python FILE.py`; behind all else.
+
+    Raises UsageError where a module of that name from another folder would be taken.
+    """
+    folder = path.resolve().parent
+    for file in (*folder.glob("*.py"), *folder.glob("*/__init__.py")):
+        name = file.stem if file.parent == folder else file.parent.name
+        there = getattr(sys.modules.get(name), "__file__", None)
+        if there is not None and Path(there).resolve() != file and file in sources(path):
+            raise UsageError(
+                f"{path} imports {name}, and so did another law, from {there}.",
+                "Give one of the two modules another name, or try the laws one after the other.",
+            )
+    if str(folder) not in sys.path:
+        sys.path.append(str(folder))
+
+
 def sources(file: Path) -> list[Path]:
     """Return the files of a law: its own, and of the modules that it imports, and these in turn.
 
-    Modules of Python and of tidegate are left out. Of an installed package the file that is
-    imported counts, and not what that imports.
+    Modules of Python and of tidegate are left out. Of an installed package the files that are
+    imported count, and not what those import. Nothing is executed.
     """
     found = [file.resolve()]
     for path in found:  # it grows
         if path.suffix == ".py" and "site-packages" not in path.parts:
-            found += [each for each in _imported(path) if each not in found]
+            found += sorted(_imported(path, found[0].parent) - set(found))
     return sorted(found)
 
 
-def _imported(path: Path) -> set[Path]:
-    """Return the files of the modules that a file imports, wherever it does."""
-    names = set()
+def _imported(path: Path, beside: Path) -> set[Path]:
+    """Return the files of the modules that a file imports, wherever it does.
+
+    `beside` is the folder of the law.
+    """
+    found: set[Path] = set()
     for node in ast.walk(ast.parse(path.read_bytes())):
         if isinstance(node, ast.Import):
-            names |= {each.name for each in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            names |= {node.module, *(f"{node.module}.{each.name}" for each in node.names)}
-    left_out = {*sys.stdlib_module_names, "tidegate"}
-    own = [each for each in names if each.partition(".")[0] not in left_out]
-    return {found for name in own if (found := _file_of(name)) is not None}
+            for each in node.names:
+                found |= _files_of(each.name, beside)
+        elif isinstance(node, ast.ImportFrom):
+            names = [f"{node.module or ''}.{each.name}".strip(".") for each in node.names]
+            for name in names:
+                if node.level:
+                    found |= _below([path.parents[node.level - 1]], name.split("."))
+                else:
+                    found |= _files_of(name, beside)
+    return found
 
 
-def _file_of(module: str) -> Path | None:
-    """Return the file of a module, None where there is none."""
-    try:
-        spec = importlib.util.find_spec(module)
-    except (ImportError, ValueError, AttributeError):
-        return None
-    return Path(spec.origin).resolve() if spec and spec.has_location and spec.origin else None
+def _files_of(module: str, beside: Path) -> set[Path]:
+    """Return the files of a module and of the packages that it lies in."""
+    first, *rest = module.split(".")
+    if first in sys.stdlib_module_names or first == "tidegate":
+        return set()
+    if own := _below([beside], [first]):
+        return own | _below([beside], [first, *rest])
+    spec = importlib.util.find_spec(first)  # of the first part: no package is executed
+    if spec is None:
+        return set()
+    origin = {Path(spec.origin).resolve()} if spec.has_location and spec.origin else set()
+    return origin | _below([Path(each) for each in spec.submodule_search_locations or ()], rest)
+
+
+def _below(folders: Sequence[Path], parts: Sequence[str]) -> set[Path]:
+    """Return the files of a dotted name below one of these folders, those of its packages too.
+
+    The last part may be a name within a module.
+    """
+    found: set[Path] = set()
+    for folder in folders:
+        place = folder
+        for part in parts:
+            files = [
+                place / f"{part}.py",
+                place / part / "__init__.py",
+                *place.glob(f"{part}.*.so"),
+            ]
+            found |= {each.resolve() for each in files if each.is_file()}
+            place /= part
+    return found
 
 
 def told(error: BaseException) -> str | None:
