@@ -69,6 +69,10 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         path.write_text(shortened(path.read_text(encoding="utf-8")), encoding="utf-8")
     [own] = [text for text in blocks("docs/getting-started", "toml") if "[topology" in text]
     (tmp_path / "mine.toml").write_text(shortened(own), encoding="utf-8")
+    suite, scenario = (text for text in blocks("docs/certify", "toml") if "slow" in text)
+    (tmp_path / "own-suite").mkdir()
+    (tmp_path / "own-suite.toml").write_text(suite, encoding="utf-8")
+    (tmp_path / "own-suite" / "slow.toml").write_text(scenario, encoding="utf-8")
     for name in ("examples", "python"):
         (tmp_path / name).symlink_to(ROOT / name)
     monkeypatch.setattr(
