@@ -150,6 +150,8 @@ def _page(done: Certificate) -> str:
         "",
         "![How far the control is from the standard ones](pictures/verdicts.png)",
         "",
+        "Red: worse. Green: better. Grey: like. Blue: not settled. Orange: not known.",
+        "",
         *markdown(
             ("section", "condition", "verdict", "measured (compared with)", "limit"),
             (row for each in done.judged for row in _rows(each)),
