@@ -220,7 +220,8 @@ def test_what_a_law_imports_counts_wherever_it_stands(tmp_path: Path) -> None:
         "lib/more.py": "",
         "lib/unused.py": "",
         "bad/__init__.py": "raise RuntimeError\n",
-        "bad/sub.py": "import os\n",
+        "bad/sub.py": "import os; from .... import beyond; from . import worse\n",
+        "bad/worse.py": "def (\n",
     }
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)

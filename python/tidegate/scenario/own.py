@@ -180,7 +180,11 @@ def _imported(path: Path, beside: Path) -> set[Path]:
     `beside` is the folder of the law.
     """
     found: set[Path] = set()
-    for node in ast.walk(ast.parse(path.read_bytes())):
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (SyntaxError, ValueError):
+        return found  # said where it is imported, if it ever is
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for each in node.names:
                 found |= _files_of(each.name, beside)
@@ -188,7 +192,7 @@ def _imported(path: Path, beside: Path) -> set[Path]:
             names = [f"{node.module or ''}.{each.name}".strip(".") for each in node.names]
             for name in names:
                 if node.level:
-                    found |= _below([path.parents[node.level - 1]], name.split("."))
+                    found |= _below(path.parents[node.level - 1 : node.level], name.split("."))
                 else:
                     found |= _files_of(name, beside)
     return found
@@ -201,7 +205,10 @@ def _files_of(module: str, beside: Path) -> set[Path]:
         return set()
     if own := _below([beside], [first]):
         return own | _below([beside], [first, *rest])
-    spec = importlib.util.find_spec(first)  # of the first part: no package is executed
+    try:
+        spec = importlib.util.find_spec(first)  # of the first part: no package is executed
+    except ValueError:  # a module that was made, not loaded
+        spec = None
     if spec is None:
         return set()
     origin = {Path(spec.origin).resolve()} if spec.has_location and spec.origin else set()
