@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tidegate.certify.suite_file import known_measure
+from tidegate.errors import UsageError
 from tidegate.papers.expression import evaluated, measure_of, parsed
 from tidegate.results.measures import known, summary_of
 
 if TYPE_CHECKING:
     import ast
+    from collections.abc import Mapping
 
     from tidegate.results.run_files import SavedRun
 
@@ -27,9 +29,16 @@ def measure(record: SavedRun, expression: str, of: str) -> float:
         if isinstance(found, str):
             there = summary_of(record, of)
             if found not in there:
-                raise known_measure(found, there, of)
+                raise _no_measure(found, there, of)
             return np.float64(known(there[found]))
         return np.float64(found(record))
 
     with np.errstate(invalid="ignore", divide="ignore"):
         return float(evaluated(parsed(expression), value))
+
+
+def _no_measure(name: str, there: Mapping[str, object], of: str) -> UsageError:
+    """Return the error of a measure that the summary of a class or port does not have."""
+    near = get_close_matches(name, there, 3, 0.5)
+    remedy = f"Did you mean {' or '.join(near)}?" if near else f"There are {', '.join(there)}."
+    return UsageError(f"There is no measure `{name}` of {of}.", remedy)

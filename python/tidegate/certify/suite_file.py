@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass
-from difflib import get_close_matches
 from math import inf
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -15,7 +14,7 @@ from tidegate.papers.expression import evaluated, measure_of, parsed
 
 if TYPE_CHECKING:
     import ast
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
     from pathlib import Path
 
 T = TypeVar("T")
@@ -110,10 +109,3 @@ def checked(table: Table, text: str) -> str:
     except (ValueError, TypeError, ArithmeticError) as error:
         raise table.wrong(f"`measure` is {text!r}: {error}") from None
     return text
-
-
-def known_measure(name: str, there: Mapping[str, object], of: str) -> UsageError:
-    """Return the error of a measure that the summary of a class or port does not have."""
-    near = get_close_matches(name, there, 3, 0.5)
-    remedy = f"Did you mean {' or '.join(near)}?" if near else f"There are {', '.join(there)}."
-    return UsageError(f"There is no measure `{name}` of {of}.", remedy)
