@@ -31,9 +31,10 @@ enum Command {
     #[cfg(feature = "gate")]
     #[command(flatten)]
     Gate(tidegate_gate::cli::Command),
-    #[cfg(target_os = "linux")]
+    #[cfg(all(feature = "emulate", target_os = "linux"))]
     #[command(flatten)]
     Emulate(tidegate_emulate::cli::Command),
+    #[cfg(feature = "nodes")]
     #[command(flatten)]
     Nodes(tidegate_nodes::cli::Command),
 }
@@ -43,8 +44,9 @@ impl Command {
         match self {
             #[cfg(feature = "gate")]
             Command::Gate(command) => command.run(),
-            #[cfg(target_os = "linux")]
+            #[cfg(all(feature = "emulate", target_os = "linux"))]
             Command::Emulate(command) => command.run(),
+            #[cfg(feature = "nodes")]
             Command::Nodes(command) => command.run(),
         }
     }
