@@ -33,7 +33,6 @@ SYSTEM = ("base-files", "coreutils", "dash", "findutils", "grep", "sed")
 COMPILERS = ("rustc", "cargo", "clang", "gcc", "libc6-dev", "make", "pkg-config")
 LIBRARIES = ("libelf", "zlib1g", "libzstd")
 """What the program has in it besides the C library; libelf wants the third one."""
-ARCHIVES = ("elf", "z", "zstd")
 NEEDS = "kmod-sched-core, kmod-sched-bpf"
 """Modules of OpenWrt's kernel: HTB and clsact, and filters of BPF."""
 
@@ -50,7 +49,7 @@ class Processor:
     def flags(self) -> str:
         """Return what Rust is told: no shared library, and no tables for unwinding."""
         static = "-C target-feature=+crt-static -C relocation-model=static"
-        return f"{static} -C force-unwind-tables=no -C link-arg=-lzstd"
+        return f"{static} -C force-unwind-tables=no"
 
 
 PROCESSORS = {
@@ -162,10 +161,12 @@ def toolchain(name: str) -> Path:
     unpack(part, RELEASE, ["amd64", processor.debian], packages)
     for folder in ("source", "cargo", "target", "archives", "proc"):
         (part / folder).mkdir(exist_ok=True)
-    # without the shared libraries beside them, which the linker would take first
-    for archive in ARCHIVES:
-        file = f"/usr/lib/{processor.gnu}/lib{archive}.a"
-        (part / "archives" / Path(file).name).symlink_to(file)
+    # without the shared libraries beside them, which the linker would take first; the first file
+    # is a script of the linker's, as libelf names what it wants to nobody
+    there = f"/usr/lib/{processor.gnu}"
+    group = f"GROUP ( {there}/libelf.a {there}/libzstd.a )\n"
+    (part / "archives" / "libelf.a").write_text(group)
+    (part / "archives" / "libz.a").symlink_to(f"{there}/libz.a")
     part.rename(place)
     return place
 
