@@ -68,7 +68,9 @@ def counts(told: dict, offered: int) -> dict:
         mos = mean_opinion(told["lost"] / 100, told["delay"] / 1000)
         return {"sent_packets": 50 * offered, "call_mos": mos}
     if "never" in told:
-        return {"viewers": 20}
+        return {"viewers": offered}
+    if "refused" in told:
+        return {"arrived": offered}
     return {"endless": 4, "flows": 4}
 
 

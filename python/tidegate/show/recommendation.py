@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from tidegate.grid.axes import SPEAKING, named
 from tidegate.grid.grid_result import warnings_of
 from tidegate.results.digits import significant
 from tidegate.results.statistics import interval, metrics, same_flows
-from tidegate.show.advice import FEWEST, Setting, advise, sooner, users_of
+from tidegate.show.advice import FEWEST, Setting, advise, served, sooner, users_of
 from tidegate.show.alike import loads
 from tidegate.show.measures import centre, endless, flows_in_words, shown
 
@@ -141,10 +142,13 @@ def _sooner(found: Advice, settings: Sequence[Setting], *, paired: bool) -> str:
 
 
 def _too_few(users: Users, settings: Sequence[Setting]) -> str:
-    """Return why nothing is said of a class."""
-    served, _ = users.kind.counted or ("", "")
-    most = max(setting.total(f"{users.prefix}{served}") for setting in settings)
-    return f"Too few of {users.said} were served to judge by it: {most:g} at most, of {FEWEST}."
+    """Return why nothing is said of a class, and with how many seeds something would be."""
+    most = max(served(setting, users) for setting in settings)
+    seeds = max(len(setting.runs) for setting in settings)
+    more = f"; try --seeds {math.ceil(seeds * FEWEST / most)}" if most else ""
+    return (
+        f"Too few of {users.said} were served to judge by it: {most:g} at most, of {FEWEST}{more}."
+    )
 
 
 def _either(settings: Sequence[Setting]) -> str:
