@@ -53,10 +53,13 @@ def test_a_variant_sets_what_it_sets(tidegate, scenario):
     assert f"--set {RATE} has no effect" in done.stderr
 
 
-def test_of_a_flow_that_never_began_one_hears(tidegate, scenario):
-    done = tidegate("run", scenario.name, "--qlog", "web:99999", "--out", "one")
+def test_of_a_flow_that_never_began_one_hears_and_there_is_no_file(tidegate, scenario):
+    logs = ("--qlog", "web:99999", "--qlog", "web:0")
+    done = tidegate("run", scenario.name, *logs, "--out", "one")
     assert done.returncode == 0
     assert "there was no flow web:99999: " in done.stderr
+    logged = {path.name for path in (scenario.parent / "one").glob("*.sqlog")}
+    assert logged == {"web-0.sqlog", "web-0.qvis.sqlog"}
 
 
 # the whole gate is what is compared; a key beside it is not

@@ -293,7 +293,7 @@ def _saved(folder: Path, typed: Commands) -> None:
 
     from tidegate.grid.load import load
     from tidegate.results.store import display, write_whole
-    from tidegate.show.hints import program
+    from tidegate.show.next_command import program
     from tidegate.show.page import page
 
     runs = load(folder)

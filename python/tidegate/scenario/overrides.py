@@ -89,6 +89,13 @@ def written(document: Document, port: str, stage: str) -> dict[str, Any]:
     return found
 
 
+def clash(one: str, other: str) -> bool:
+    """Tell whether two dotted keys are the same, or one contains the other."""
+    mine, theirs = _path(one), _path(other)
+    length = min(len(mine), len(theirs))
+    return mine[:length] == theirs[:length]
+
+
 def _path(name: str) -> list[str]:
     """Return the parts of a dotted key; a key that is none is left to the native module."""
     try:
