@@ -294,6 +294,23 @@ def test_who_says_how_many_seeds_gets_so_many(short):
     assert "tell whether" not in done.stderr
 
 
+# fewer seeds, as the five of `compare`, may not show what these show
+def test_to_run_it_again_takes_as_many_seeds(short):
+    done = typed(*SMALL, "--people", "cafe:1", "--seeds", "3", "--json")
+    scenario = "out/cafe-1-advise/scenario.toml"
+    assert done.stderr.splitlines()[-1].endswith(f"compare {scenario} --seeds 3")
+    assert "tidegate compare FILE --seeds 3" in (short / scenario).read_text().splitlines()[0]
+
+
+# CoDel waits for an interval of 100 ms: over a satellite that is shorter than a round trip
+def test_what_its_scenario_is_warned_of_is_said_once(short):
+    far = ["--down", "10Mbit", "--up", "4Mbit", "--rtt", "700ms", "--seeds", "2"]
+    done = typed(*far, "--people", "cafe:1", "--json")
+    assert done.exit_code == 0, done.output
+    warned = [line for line in done.stderr.splitlines() if "warning" in line]
+    assert len([line for line in warned if "fq-codel at `link2` expects round trips" in line]) == 1
+
+
 def test_a_screen_has_the_link_what_people_feel_and_what_to_type(short):
     done = typed(*SMALL, "--people", "cafe:12", "--seeds", "2", "--control", "cake")
     assert done.exit_code == 0, done.output

@@ -50,7 +50,8 @@ def test_the_command_after_a_comparison_keeps_the_port_and_what_was_set(tidegate
 def test_the_port_that_is_full_is_named_after_a_run(tidegate, overload_file):
     """ACKs of 60 sessions a second fill 20 kbit/s of the way back, and the bottleneck is empty."""
     slow = {"topology.dumbbell.bottleneck.reverse": {"rate": "20kbit"}, "duration": "6s"}
-    done = tidegate("run", overload_file, *settings(slow | {"port.bottleneck.gate": {"law": "none"}}))
+    ungated = {"port.bottleneck.gate": {"law": "none"}}
+    done = tidegate("run", overload_file, *settings(slow | ungated))
     assert done.returncode == 0, done.stderr
     words = next_command(done.stderr)
     assert words[words.index("--port") + 1] == "bottleneck.reverse"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tidegate.grid.grid_result import GridResult
-    from tidegate.show.advice import Advice, Felt, Users
+    from tidegate.show.advice import Advice, Felt
 
     Row = Mapping[str, Any]
 
@@ -82,7 +82,7 @@ def _advice(done: GridResult, group: Sequence[Row]) -> tuple[Advice, list[Settin
 
 def in_words(found: Advice, settings: Sequence[Setting], basis: str, *, paired: bool) -> str:
     """Return the advice about some settings as a line of text."""
-    unknown = "".join(f" {_too_few(each, settings)}" for each in found.unknown)
+    unknown = _too_few(found, settings)
     if not found.taken or found.against is None:
         return f"No recommendation: {_why_none(found)}. Basis: {basis}.{unknown}"
     one, other = found.taken[0], found.against
@@ -141,14 +141,24 @@ def _sooner(found: Advice, settings: Sequence[Setting], *, paired: bool) -> str:
     return ""
 
 
-def _too_few(users: Users, settings: Sequence[Setting]) -> str:
-    """Return why nothing is said of a class, and with how many seeds something would be."""
-    most = max(served(setting, users) for setting in settings)
+def _too_few(found: Advice, settings: Sequence[Setting]) -> str:
+    """Return why nothing is said of some classes, and with how many seeds something would be."""
+    if not found.unknown:
+        return ""
+    names = [users.said for users in found.unknown]
+    most = [max(served(each, users) for each in settings) for users in found.unknown]
+    it = "it" if len(names) == 1 else "them"
     seeds = max(len(setting.runs) for setting in settings)
-    more = f"; try --seeds {math.ceil(seeds * FEWEST / most)}" if most else ""
+    more = f"; try --seeds {math.ceil(seeds * FEWEST / min(most))}" if all(most) else ""
     return (
-        f"Too few of {users.said} were served to judge by it: {most:g} at most, of {FEWEST}{more}."
+        f" Too few of {_listed(names)} were served to judge by {it}:"
+        f" {_listed([f'{each:g}' for each in most])} at most, of {FEWEST}{more}."
     )
+
+
+def _listed(words: Sequence[str]) -> str:
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _either(settings: Sequence[Setting]) -> str:
