@@ -80,7 +80,7 @@ def written(document: Document, port: str, stage: str) -> dict[str, Any]:
     found: dict[str, Any] = document.tables().get("port", {}).get(port, {}).get(stage, {})
     found = dict(found)
     for name, value in document.settings:
-        path = _path(name)
+        path = parts(name)
         if path == ["port", port, stage]:
             whole = _plain(value)
             found = dict(whole) if isinstance(whole, dict) else {}
@@ -91,22 +91,22 @@ def written(document: Document, port: str, stage: str) -> dict[str, Any]:
 
 def clash(one: str, other: str) -> bool:
     """Tell whether two dotted keys are the same, or one contains the other."""
-    mine, theirs = _path(one), _path(other)
+    mine, theirs = parts(one), parts(other)
     length = min(len(mine), len(theirs))
     return mine[:length] == theirs[:length]
 
 
-def _path(name: str) -> list[str]:
+def parts(name: str) -> list[str]:
     """Return the parts of a dotted key; a key that is none is left to the native module."""
     try:
         table = tomllib.loads(f"{name} = 0")
     except tomllib.TOMLDecodeError:
         return [name]
-    parts: list[str] = []
+    found: list[str] = []
     while isinstance(table, dict):
         ((part, table),) = table.items()
-        parts.append(part)
-    return parts
+        found.append(part)
+    return found
 
 
 def _upon(stage: str, asked: Mapping[str, Any], stands: Mapping[str, Any]) -> dict[str, Any]:
@@ -225,7 +225,7 @@ def chosen_variants(document: Document, names: Sequence[str]) -> list[Variant]:
 
 def _with_laws(document: Document, change: Setting) -> Setting:
     """Return a change of a variant; a whole law comes on top of the one that stands there."""
-    path, asked = _path(change[0]), _plain(change[1])
+    path, asked = parts(change[0]), _plain(change[1])
     if len(path) != 3 or path[0] != "port" or path[2] not in STAGES:
         return change
     if not isinstance(asked, dict):

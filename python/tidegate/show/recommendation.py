@@ -10,7 +10,7 @@ from tidegate.grid.grid_result import warnings_of
 from tidegate.results.digits import significant
 from tidegate.results.statistics import interval, metrics, same_flows
 from tidegate.show.advice import FEWEST, Setting, advise, served, sooner, users_of
-from tidegate.show.alike import loads
+from tidegate.show.alike import given, loads
 from tidegate.show.measures import centre, endless, flows_in_words, shown
 
 if TYPE_CHECKING:
@@ -36,12 +36,20 @@ def recommendation(done: GridResult) -> str:
     if len(done.averages) < 2:
         return "No recommendation: there is one setting alone."
     if not groups:
-        return "No recommendation: no two settings met the same flows over the same time."
+        return f"No recommendation: {_why_no_choice(done)}."
     if len(done.subject.seeds) < 2:
         return "No recommendation: one seed does not show what is chance; use --seeds 5."
     lines = [f"{_load(group, done)}{_of(done, group)}" for group in groups[:LINES]]
     more = len(groups) - LINES
     return "\n".join([*lines, *([f"And {more} more loads."] if more > 0 else [])])
+
+
+def _why_no_choice(done: GridResult) -> str:
+    """Return why there are no two settings among which one can choose."""
+    for key, values in done.subject.axes.items():
+        if len(values) > 1 and (what := given(key)):
+            return f"the settings differ in {what} ({key}), which is given and not chosen"
+    return "no two settings met the same flows over the same time"
 
 
 def _of(done: GridResult, group: Sequence[Row]) -> str:
