@@ -19,7 +19,7 @@ from tidegate.errors import UsageError
 from tidegate.scenario import toml
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from tidegate.scenario.document import Document, Setting
 
@@ -40,6 +40,8 @@ class Variant:
     label: str
     says: dict[str, str]
     settings: tuple[Setting, ...]
+    asked: tuple[Setting, ...]
+    """Of these what was asked for, without what stays of the document's law."""
 
 
 def law_cells(
@@ -71,7 +73,8 @@ def law_cells(
             )
             for port in ports
         )
-        cells.append(Variant(label, {stage: label}, settings))
+        alone = tuple((toml.key("port", port, stage), toml.inline(asked)) for port in ports)
+        cells.append(Variant(label, {stage: label}, settings, alone))
     return cells
 
 
@@ -94,6 +97,19 @@ def clash(one: str, other: str) -> bool:
     mine, theirs = parts(one), parts(other)
     length = min(len(mine), len(theirs))
     return mine[:length] == theirs[:length]
+
+
+def leaves(settings: Iterable[Setting]) -> set[tuple[str, ...]]:
+    """Return the keys that are set, each as its parts: those within a table one by one."""
+    return {leaf for key, value in settings for leaf in _leaves(tuple(parts(key)), _plain(value))}
+
+
+def _leaves(path: tuple[str, ...], value: object) -> Iterator[tuple[str, ...]]:
+    if isinstance(value, dict) and value:
+        for name, each in value.items():
+            yield from _leaves((*path, name), each)
+    else:
+        yield path
 
 
 def parts(name: str) -> list[str]:
@@ -202,7 +218,12 @@ def variant_cells(document: Document) -> list[Variant]:
             f"A variant of {document.origin} needs a name.", "Write it as [variant.NAME]."
         )
     return [
-        Variant(name, {"variant": name}, tuple(_with_laws(document, change) for change in changes))
+        Variant(
+            name,
+            {"variant": name},
+            tuple(_with_laws(document, change) for change in changes),
+            tuple(changes),
+        )
         for name, changes in variants
     ]
 
