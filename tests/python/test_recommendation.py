@@ -222,3 +222,20 @@ def test_settings_that_count_over_other_times_are_not_compared(tmp_path):
     )
     done = laboratory.compare(text, vary={"warmup": ["0s", "9s"]}, seeds=2)
     assert "same time" in done.recommendation
+
+
+SLOWER = (
+    FAR.partition("[traffic.updates]")[0]
+    + """
+[variant.slow]
+topology.dumbbell.bottleneck.rate = "2Mbit"
+[variant.fast]
+"""
+)
+
+
+def test_the_offered_load_is_that_of_the_setting_that_is_recommended():
+    """5/s of 50 kB are 2 Mbit/s: all that the slow link carries, and a fifth of the fast one."""
+    done = laboratory.compare(SLOWER, seeds=3)
+    assert done.recommendation.startswith("Recommended: fast, better for ")
+    assert "offered load of bottleneck 20 % under fast and 100 % under slow." in done.recommendation

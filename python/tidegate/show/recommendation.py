@@ -55,8 +55,9 @@ def _why_no_choice(done: GridResult) -> str:
 def _of(done: GridResult, group: Sequence[Row]) -> str:
     """Return the recommendation among settings that met the same flows."""
     found, settings, paired = _advice(done, group)
-    text = in_words(found, settings, _basis(done, group), paired=paired)
-    if _warned(done, group, _taken(found, group)):
+    chosen = _taken(found, group)
+    text = in_words(found, settings, _basis(done, group, chosen), paired=paired)
+    if _warned(done, group, chosen):
         text += f" Mind the warnings of {_either(found.taken)}."
     return text
 
@@ -136,14 +137,18 @@ def _value(felt: Felt, setting: Setting) -> str:
 
 
 def _sooner(found: Advice, settings: Sequence[Setting], *, paired: bool) -> str:
-    """Return where those who are served are served sooner, though fewer are."""
+    """Return where those who are served are served sooner, though fewer are.
+
+    A time that is a price was said among those.
+    """
     one = found.taken[0]
+    said = {(price.felt.users, price.felt.measure) for price in found.price}
     for users in {price.felt.users: None for price in found.price} | {
         felt.users: None for felt in found.felt if felt.measure.fates
     }:
         for other in settings:
             felt = None if other in found.taken else sooner(one, other, users, paired=paired)
-            if felt and not felt.better:
+            if felt and not felt.better and (users, felt.measure) not in said:
                 times = f"{_value(felt, other)}, {one.name} {_value(felt, one)}"
                 return f" But {felt.measure.words} of those served: {other.name} {times}."
     return ""
@@ -184,17 +189,28 @@ def _runs(done: GridResult, row: Row) -> list[dict[str, Any]]:
     return [run for run in done.rows if run["settings"] == row["settings"]]
 
 
-def _basis(done: GridResult, group: Sequence[Row]) -> str:
-    return f"{len(done.subject.seeds)} seeds {flows_in_words(same=True)}{_offered(done, group)}"
+def _basis(done: GridResult, group: Sequence[Row], taken: Sequence[Row]) -> str:
+    offered = _offered(done, [*taken, *(row for row in group if row not in taken)])
+    return f"{len(done.subject.seeds)} seeds {flows_in_words(same=True)}{offered}"
 
 
 def _offered(done: GridResult, group: Sequence[Row]) -> str:
-    """Return the offered load of the compared port in words, where it is known."""
-    port = done.subject.port
-    share = centre(group[0].get(f"{port}.offered_load")) if port else None
-    if share is None or endless(done.averages):
+    """Return the offered load of the compared port in words, where it is known.
+
+    Where settings change what the port carries, or what is asked of it, their loads differ: the
+    first ones are named with their settings.
+    """
+    port, shared = done.subject.port, _shared(group)
+    if port is None or endless(done.averages):
         return ""
-    return f", offered load {significant(share * 100)} % of {port}"
+    loads: dict[str, str] = {}
+    for row in group:
+        if (share := centre(row.get(f"{port}.offered_load"))) is not None:
+            loads.setdefault(f"{significant(share * 100)} %", _name(row, shared))
+    if len(loads) < 2:
+        return "".join(f", offered load {load} of {port}" for load in loads)
+    told = [f"{load} under {name}" for load, name in [*loads.items()][:NAMED]]
+    return f", offered load of {port} {_listed(told)}"
 
 
 def _shared(group: Sequence[Row]) -> dict[str, str]:
