@@ -112,7 +112,10 @@ def test_a_comparison_of_both_directions(file, tmp_path):
 # update 80 Mbit, 20 %.
 def test_check_says_what_guests_became_and_what_they_load(file):
     told = typed("check", file)
-    assert "pages 5, video 3, calls 1, calls-up 1, meetings 1" in told
+    assert (
+        "their flows, about so many in each class: pages 5, video 3, calls 1, calls-up 1," in told
+    )
+    assert "updates 0, photos 13" in told
     [line] = [each for each in told.splitlines() if "of bottleneck (20 Mbit/s)" in each]
     least, most = map(float, re.findall(r"([\d.]+)", line)[:2])
     known = 15.47 + 0.3 + 5.12 + 20.0

@@ -261,6 +261,7 @@ def _plan(
     for _, scenario in loaded:
         require_memory(scenario)
         require_laws(scenario, laws)
+        require_built_in(scenario)
     subject = Subject(
         command=command,
         name=base.name,
@@ -310,6 +311,24 @@ def require_laws(scenario: _native.Scenario, laws: Mapping[str, OwnLaw] | None) 
                 f" in\ngive it: --law FILE.py:{name} on the command line,"
                 f' laws={{"{name}": ...}} in Python'
             )
+
+
+FOREIGN = ("quic", "crate")
+"""Transports that need code of other projects, which not every build has."""
+
+
+def require_built_in(scenario: _native.Scenario) -> None:
+    """Raise ScenarioError if the scenario needs code of other projects that is not built in.
+
+    Only making the simulation tells which stacks and controls there are. With a law of the user's
+    own, which is not handed in here, it cannot be made.
+    """
+    text = scenario.show()
+    traffic = tomllib.loads(text).get("traffic", {}).values()
+    transports = [each.get("transport", {}) for each in traffic]
+    foreign = any(name in transport for transport in transports for name in FOREIGN)
+    if foreign and '"python"' not in text:
+        _native.Simulation(scenario, 1)
 
 
 def _wanted(document: Mapping[str, Any]) -> Iterator[str]:
