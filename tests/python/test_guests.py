@@ -145,6 +145,7 @@ def test_a_law_is_set_at_each_port_that_is_named():
     assert asked_ports("both", scenario) == both
     assert asked_ports("bottleneck.reverse,bottleneck", scenario) == both[::-1]
     assert asked_ports(None, scenario) == []
+    assert asked_ports(both, scenario) == both
     with pytest.raises(UsageError, match="There is no port link1"):
         asked_ports("bottleneck,link1", scenario)
     (cell,) = law_cells("queue", ["cake:bandwidth=4Mbit"], both, document)
@@ -245,3 +246,22 @@ def test_several_classes_of_users_have_a_first_screen_without_guests(tidegate, t
     page = report.read_text(encoding="utf-8")
     assert "9 flows were there all the time" in page
     assert "never admitted" not in page.partition("Side by side")[0]
+
+
+ROW = """
+name     = "two links in a row"
+duration = "4s"
+[topology.tandem]
+access = { rate = "100Mbit", delay = "1ms" }
+links  = [{ rate = "9Mbit", delay = "1ms" }, { rate = "9Mbit", delay = "1ms" }]
+[traffic.web]
+arrivals = { poisson = "1/s" }
+size     = "10kB"
+"""
+
+
+# `both` names the bottleneck, so that it is no remedy to name a port
+def test_both_ports_need_a_bottleneck():
+    with pytest.raises(UsageError, match="`both` are a bottleneck in both directions") as refused:
+        asked_ports("both", read(ROW).load())
+    assert "as in link1,link1.reverse" in str(refused.value)

@@ -98,12 +98,18 @@ def asked(axes: Mapping[str, Sequence[object]] | str) -> list[Axis]:
     """Return axes as Python hands them in: keys with lists of values, or one as `given` reads."""
     if isinstance(axes, str):
         return [given(axes)]
+    if not hasattr(axes, "items"):
+        raise UsageError(
+            f"An axis is a key with its values, and not {axes!r}.",
+            'Write {"KEY": ["a", "b"]}, or the text "KEY=a,b".',
+        )
     found = []
     for key, values in axes.items():
         if isinstance(values, str) or not hasattr(values, "__iter__"):
+            listed = [*given(f"{key}={values}").values] if isinstance(values, str) else [values]
             raise UsageError(
                 f"The axis {key} is not a list of values: {values!r}.",
-                f"Write a list, as in axes={{{key!r}: [{values!r}]}}.",
+                f"Write a list, as in {{{key!r}: {listed!r}}}.",
             )
         texts = [value if isinstance(value, str) else toml.inline(value) for value in values]
         found.append(_axis(key, texts, texts))
@@ -202,6 +208,14 @@ def _steps(key: str, text: str) -> list[str]:
             "Take a larger step.",
         )
     unit = units.pop() if units else ""
+    last = low + (count - 1) * step
+    if last != high:
+        ranges = [f"{text.rsplit(':', 2)[0]}:{_plain(end)}{unit}:" for end in (last, last + step)]
+        raise UsageError(
+            f"{text} on the axis {key} does not come to its end: it has {_plain(last)}{unit}, and"
+            f" then {_plain(last + step)}{unit}.",
+            f"Write {' or '.join(each + text.rsplit(':', 1)[1] for each in ranges)}.",
+        )
     return [f"{_plain(low + number * step)}{unit}" for number in range(count)]
 
 

@@ -173,8 +173,9 @@ class Controls:
 
     gate: Sequence[str | dict[str, Any]] | str | None = None
     queue: Sequence[str | dict[str, Any]] | str | None = None
-    port: str | None = None
-    """The port, several with commas between them, or `both`: the bottleneck in both directions."""
+    port: str | Sequence[str] | None = None
+    """The port, several in a list or with commas between them, or `both`: the bottleneck in both
+    directions."""
 
     def axes(self, document: Document, at: Sequence[str], own: Collection[str]) -> list[Axis]:
         """Return an axis for each stage that was named; `own` are the caller's laws, by name."""
@@ -230,10 +231,11 @@ def sweep(
     """
     document.load(colour=colour)
     in_document, own_seeds = grid.written(document, colour=colour)
-    spans = [*(grid.variants(document, variants) if variants is not None else ()), *axes]
+    names = split(variants) if isinstance(variants, str) else variants
+    spans = [*(grid.variants(document, names) if names is not None else ()), *axes]
     if not spans and all(getattr(controls, stage) is None for stage in STAGES):
         spans = in_document
-    number = seeds or own_seeds or SEEDS
+    number = (own_seeds or SEEDS) if seeds is None else seeds
     return _plan("sweep", document, spans, controls, number, laws, shard, colour)
 
 
@@ -353,13 +355,19 @@ def each_value(
 
 
 def _seeds(asked: int | Sequence[int]) -> tuple[int, ...]:
+    remedy = f"Give how many (1 to {MOST_SEEDS}), or which, as [1, 2, 3]."
     if isinstance(asked, int) and asked > MOST_SEEDS:
-        raise UsageError(f"{asked} seeds are more than {MOST_SEEDS}.", "Give --seeds 10.")
+        raise UsageError(f"{asked} seeds are more than {MOST_SEEDS}.", remedy)
+    if isinstance(asked, int) and asked < 1:
+        raise UsageError(f"{asked} is no number of seeds.", remedy)
+    if isinstance(asked, str) or not (isinstance(asked, int) or hasattr(asked, "__iter__")):
+        raise UsageError(f"{asked!r} is no number of seeds, and no list of them.", remedy)
     numbers = tuple(range(1, asked + 1)) if isinstance(asked, int) else tuple(asked)
-    if any(not 0 <= number < 1 << 64 for number in numbers):
-        raise UsageError("A seed is a whole number from 0 to 2^64 - 1.", "Give --seeds 10.")
+    for number in numbers:
+        if not hasattr(number, "__index__") or not 0 <= number < 1 << 64:
+            raise UsageError(f"A seed is a whole number from 0 to 2^64 - 1: {number!r}.", remedy)
     if not numbers or len(set(numbers)) < len(numbers):
-        raise UsageError("Seeds have to be one or more different numbers.", "Give --seeds 10.")
+        raise UsageError("Seeds have to be one or more different numbers.", remedy)
     return numbers
 
 

@@ -179,6 +179,8 @@ def shorthand(stage: str, text: str, own: Collection[str] = ()) -> dict[str, Any
             raise UsageError(
                 f"Could not understand the {stage} {text}.", f"Write {_EXAMPLES[stage]}."
             )
+        if field in asked:
+            raise UsageError(f"The {stage} {text} has {field} twice.", "Give it once.")
         asked[field] = _plain(value)
     if law == "fixed-rate" and isinstance(asked.get("rate"), int | float):
         asked["rate"] = f"{asked['rate']}/s"
@@ -265,22 +267,40 @@ def default_port(scenario: _native.Scenario) -> str:
         return forward[0]
     raise UsageError(
         f"Which port is to be controlled? {scenario.name} has {', '.join(forward) or 'none'}.",
-        "Name one with --port.",
+        "Name one with --port (port= in Python).",
     )
 
 
-def asked_ports(asked: str | None, scenario: _native.Scenario) -> list[str]:
+def asked_ports(asked: str | Sequence[str] | None, scenario: _native.Scenario) -> list[str]:
     """Return the ports that `--port` names; `both` is the default one in both directions."""
     if asked is None:
         return []
     if asked == "both":
-        port = default_port(scenario)
-        found = [port, f"{port}.reverse"]
-    else:
-        found = split(asked)
+        return _both(scenario)
+    if not hasattr(asked, "__iter__"):
+        raise UsageError(f"{asked!r} is no port.", "Name one, several in a list, or both.")
+    found = split(asked) if isinstance(asked, str) else list(asked)
     for port in found:
         require_port(port, scenario)
     return found
+
+
+def _both(scenario: _native.Scenario) -> list[str]:
+    """Return the bottleneck in both directions; raise where no port is known for it."""
+    names = [name for name, access in scenario.ports if not access]
+    pairs = [[name, f"{name}.reverse"] for name in names if f"{name}.reverse" in names]
+    try:
+        port = default_port(scenario)
+    except UsageError:
+        port = ""
+    if [port, f"{port}.reverse"] in pairs:
+        return [port, f"{port}.reverse"]
+    example = f", as in {','.join(pairs[0])}" if pairs else ""
+    raise UsageError(
+        f"The ports `both` are a bottleneck in both directions, and {scenario.name} has none that"
+        f" is known as one: it has {', '.join(names) or 'no port'}.",
+        f"Name the ports{example}.",
+    )
 
 
 def require_port(port: str, scenario: _native.Scenario) -> None:
