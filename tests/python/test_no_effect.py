@@ -220,3 +220,14 @@ def test_two_axes_that_set_the_same_are_refused_in_python(scenario):
 def test_a_key_that_a_law_leaves_open_is_an_axis(tidegate, scenario, words):
     done = tidegate("sweep", scenario.name, *words, "--dry-run")
     assert done.returncode == 0, done.stderr
+
+
+# the lines of both scenarios are the same, in other tables
+def test_what_differs_from_the_runs_that_are_there_is_named(tidegate, scenario):
+    words = ("compare", scenario.name, "--gate", "none,fixed-rate:20", "--seeds", "1", "--no-plots")
+    done = tidegate(*words, "--port", "both")
+    assert done.returncode == 0, done.stderr
+    other = tidegate(*words, "--port", "bottleneck.reverse")
+    told = 'port.bottleneck.gate.law: there "fixed-rate"; here "none"'
+    assert f"scenario: {told}, port.bottleneck.gate.rate: there " in other.stderr
+    assert "out/small-compare-2" in other.stderr
