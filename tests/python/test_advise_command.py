@@ -74,6 +74,36 @@ def test_a_direction_of_unknown_rate_has_no_line():
     )
 
 
+# the heading said both directions above lines for one
+@pytest.mark.parametrize(
+    ("given", "control", "said"),
+    [
+        ({"down_bps": 1e7}, "cake", "CAKE, for downloads alone"),
+        ({"up_bps": 1e7}, "cake+tide", "CAKE for uploads alone"),
+        ({"down_bps": 1e7}, "cake+tide", "CAKE for downloads alone, and the gate at the downlink"),
+        ({"down_bps": 1e7}, "tide", "the gate `tide`, by visits, at the downlink"),
+        ({"down_bps": 1e7, "up_bps": 1e7}, "fq_codel", "fq_codel under HTB, both directions"),
+    ],
+)
+def test_what_the_lines_control_is_their_heading(given, control, said):
+    found = commands(fit([], Given(**given)), control, Router())
+    assert shown.of_commands(found).plain.splitlines()[0] == f"On the router: {said}"
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--control", "tide"), True),
+        (("--control", "cake"), False),
+        (("--control", "cake+tide"), False),
+    ],
+)
+def test_an_interface_of_its_own_that_no_line_needs_is_told(tmp_path, monkeypatch, words, told):
+    monkeypatch.chdir(tmp_path)
+    done = typed(*SMALL, *words, "--ifb")
+    assert ("--ifb has no effect" in done.stderr) == told
+
+
 def test_the_rate_of_a_shaper_that_is_there_already_stays():
     found = facts_of(link_files.FILES["tc"], "tc", Interfaces())
     link = fit(found, Given(down_bps=100e6, rtt_s=0.02))

@@ -283,6 +283,9 @@ def _finish(
                 shown.of_unknown(link),
             )
         )
+    if router.ifb and not typed.leads_through(router.down):
+        said = "the gate needs none" if typed.gate else "no line here is about downloads"
+        say(f"tidegate: --ifb has no effect: {said}.")
     if answer.folder is None:
         say(_without_people(link))
     else:
