@@ -49,7 +49,7 @@ use crate::packet::{Flags, Packet};
 use crate::units::{Rate, Size, Time};
 
 use super::longest::Longest;
-use super::{ArrivalContext, Discipline, Handle, Links, Next, Slot, Waiting};
+use super::{ArrivalContext, Discipline, Handle, Links, Next, Slot, Traits, Waiting};
 
 pub mod cobalt;
 mod hosts;
@@ -60,7 +60,7 @@ pub mod shaper;
 use cobalt::{Fate, Params};
 pub use hosts::Isolation;
 use rotation::Rotation;
-use shaper::{Framing, Shaper, Wire};
+use shaper::{Framing, Shaper, Shaping, Wire};
 
 /// A full packet, in bytes.
 const MTU: u64 = 1514;
@@ -100,6 +100,16 @@ impl Config {
     /// Bytes that a lone flow may send per round.
     pub fn quantum(&self) -> u64 {
         self.bandwidth.map_or(MTU, |rate| (rate.bps() / 8 / 4096).clamp(300, MTU))
+    }
+}
+
+impl Traits for Config {
+    fn marks(&self, l4s: bool) -> bool {
+        self.ecn || l4s && self.ce_threshold.is_some()
+    }
+
+    fn bandwidth(&self) -> Option<Rate> {
+        self.bandwidth
     }
 }
 
@@ -229,5 +239,9 @@ impl Discipline for Cake {
         self.rotation.sent(queue, length);
         self.shaper.sent(length);
         if fate == Fate::Mark { Next::Mark(handle) } else { Next::Send(handle) }
+    }
+
+    fn shaping(&self) -> Option<Shaping> {
+        self.shaper.measured(self.wire)
     }
 }
