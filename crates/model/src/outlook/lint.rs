@@ -1,4 +1,4 @@
-//! Warnings about a scenario before it runs, and how many flows it will have.
+//! Warnings about a scenario before it runs.
 //!
 //! A scenario with warnings can be run. But a setting has no effect, or not the one that its author
 //! expects, and the results do not show this.
@@ -9,12 +9,12 @@ use tidegate_core::law::queue::QueueLaw;
 use tidegate_core::law::session::Opener;
 use tidegate_core::units::Time;
 
+use super::expected::counted;
+pub use super::expected::{Expected, expected};
 use crate::paths::{self, Path, RoundTrip};
 use crate::registry::control::Control;
 use crate::registry::law::stamp::StampLaw;
-use crate::scenario::{
-    Arrivals, Class, Course, FlowSize, LinkValue, Pages, Port, Scenario, Transport,
-};
+use crate::scenario::{Arrivals, Class, Course, FlowSize, LinkValue, Port, Scenario, Transport};
 
 /// The warnings, one sentence each, in the order of the document.
 pub fn warnings(scenario: &Scenario) -> Vec<String> {
@@ -45,102 +45,12 @@ pub fn warnings(scenario: &Scenario) -> Vec<String> {
     found
 }
 
-/// The flows of one class in a run.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Expected {
-    /// The class.
-    pub class: String,
-    /// Flows that start before the end of the run (their mean number, if they are random). Of
-    /// users who load pages, about as many connections as they open.
-    pub flows: f64,
-    /// Listed or recorded flows that start later.
-    pub later: u64,
-    /// Mean size at the start of the run; none: unlimited. Of users who load pages, what one loads.
-    pub mean_bytes: Option<f64>,
-}
-
 /// The shortest and the longest round trip of the pairs of hosts that get acknowledgements, if
 /// nothing waits anywhere; none: no class gets any.
 pub fn round_trips(scenario: &Scenario) -> Option<(Time, Time)> {
     let trips = paths::round_trips(&scenario.network, &scenario.traffic);
     let times = || trips.iter().map(|trip| trip.time);
     times().min().zip(times().max())
-}
-
-/// The flows of each class.
-pub fn expected(scenario: &Scenario) -> Vec<Expected> {
-    let end = scenario.duration;
-    scenario
-        .traffic
-        .iter()
-        .map(|class| {
-            let (users, later) = counted(&class.arrivals, end);
-            let flows = users * class.pages().map_or(1.0, connections);
-            let mean_bytes = match (&class.size, &class.arrivals) {
-                (FlowSize::Drawn { mean, .. }, _) => {
-                    let each = mean.value(Time::ZERO);
-                    class.pages().map_or(Some(each), |pages| of_user(pages, each))
-                }
-                (FlowSize::Replayed, Arrivals::Replayed(all)) => {
-                    let sum: f64 = all.iter().map(|flow| flow.size as f64).sum();
-                    Some(sum / all.len().max(1) as f64)
-                }
-                _ => None,
-            };
-            Expected { class: class.name.clone(), flows, later, mean_bytes }
-        })
-        .collect()
-}
-
-/// Connections that a user of pages opens, about.
-fn connections(pages: &Pages) -> f64 {
-    let objects = pages.objects.mean + f64::from(u8::from(pages.document.is_some()));
-    if pages.persistent {
-        let at_once = (pages.objects.mean / f64::from(pages.concurrent)).max(1.0);
-        return at_once.min(pages.connections.into());
-    }
-    // of a user without end, those of one page
-    objects * if pages.count == u32::MAX { 1.0 } else { pages.count.into() }
-}
-
-/// What a user of pages loads on average, with objects of this mean size; none: without end.
-fn of_user(pages: &Pages, object: f64) -> Option<f64> {
-    let document = pages.document.as_ref().map_or(0.0, |document| document.mean);
-    let page = document + pages.objects.mean * object;
-    (pages.count < u32::MAX).then(|| page * f64::from(pages.count))
-}
-
-/// Flows that start by `end`, and known flows that start later.
-pub(super) fn counted(arrivals: &Arrivals, end: Time) -> (f64, u64) {
-    let split = |starts: &mut dyn Iterator<Item = Time>| {
-        let (mut before, mut later) = (0u64, 0u64);
-        for start in starts {
-            *(if start < end { &mut before } else { &mut later }) += 1;
-        }
-        (before as f64, later)
-    };
-    match arrivals {
-        Arrivals::Poisson { rate, start, stop } | Arrivals::Every { rate, start, stop } => {
-            (area(rate, *start, (*stop).min(end)), 0)
-        }
-        Arrivals::At(instants) => split(&mut instants.iter().copied()),
-        Arrivals::Replayed(flows) => split(&mut flows.iter().map(|flow| flow.start)),
-        Arrivals::Uniform { flows, within } => {
-            let all = f64::from(*flows);
-            let inside = if *within <= end { 1.0 } else { end.secs() / within.secs() };
-            (all * inside, 0)
-        }
-    }
-}
-
-/// The integral of a rate course, piece by piece.
-fn area(course: &Course, from: Time, until: Time) -> f64 {
-    let piece = |(left, right): (Time, Time)| {
-        // a step at the right end belongs to the next piece; the midpoint gives the mean
-        let middle = left + Time::from_ps((right - left).ps() / 2);
-        course.value(middle) * (right - left).secs()
-    };
-    course.pieces(from, until).into_iter().map(piece).sum()
 }
 
 /// The ports that data of a class crosses.
@@ -284,11 +194,12 @@ fn unranked(class: &Class, ports: &[&Port]) -> Option<String> {
 /// Warns about video whose lowest rate exceeds the capacity of a link on its path.
 fn unplayable(class: &Class, ports: &[&Port]) -> Option<String> {
     let least = *class.video()?.ladder.first()?;
-    let narrowest = ports.iter().min_by_key(|port| port.rate).filter(|port| port.rate < least)?;
+    let carried = ports.iter().map(|port| (port.carries(port.rate), &port.name));
+    let (most, narrowest) = carried.min_by_key(|one| one.0).filter(|one| one.0 < least)?;
     Some(format!(
-        "the lowest rate of the video of class `{}`, {least}, is more than `{}` carries, {}: every \
-         viewer will have stalls; write a lower rate into its `ladder`",
-        class.name, narrowest.name, narrowest.rate
+        "the lowest rate of the video of class `{}`, {least}, is more than `{narrowest}` carries, \
+         {most}: every viewer will have stalls; write a lower rate into its `ladder`",
+        class.name
     ))
 }
 
