@@ -1,5 +1,6 @@
 //! What can be said of a scenario before it runs.
 
+mod ecn;
 mod expected;
 pub mod flow_state;
 pub mod lint;

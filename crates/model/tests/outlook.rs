@@ -161,6 +161,65 @@ fn senders_and_ports_that_do_not_speak_to_each_other_are_both_named() {
     }
 }
 
+/// RFC 3168 and RFC 9331: a mark takes a sender whose packets are ECN-capable and a queue that marks.
+/// dctcp and prague always are (docs of `ecn` of TCP), dualpi2 always marks (RFC 9332), and so does
+/// fq-codel by default; a `ce_threshold` marks L4S alone.
+#[test]
+fn who_waits_for_marks_in_vain_is_named_and_nobody_else() {
+    let said = |transport: &str, queue: &str| {
+        let text = BASE.replace("{ tcp = { profile = \"linux\" } }", transport);
+        warnings(&read(&format!("{text}[port.bottleneck]\nqueue = {{ law = {queue} }}\n"), &[]))
+    };
+    let tcp = |more: &str| format!("{{ tcp = {{ profile = 'linux', {more} }} }}");
+    let media = "{ udp = { rate = '1Mbit', packet = '1000B', ecn = 'ect1', media = { control = { \
+                 law = 'nada' } } } }";
+    let udp = "{ udp = { rate = '1Mbit', packet = '1000B', ecn = 'ect1' } }";
+    for (transport, why) in [
+        (tcp("ecn = true"), "asks for ECN"),
+        (tcp("control = 'dctcp'"), "sends by dctcp"),
+        (tcp("control = 'prague'"), "sends by prague"),
+    ] {
+        let found = said(&transport, "'drop-tail'");
+        let [only] = &found[..] else { panic!("{transport}: {found:?}") };
+        assert!(only.contains(why) && only.contains("no queue on its way marks"), "{only}");
+        for queue in ["'dualpi2'", "'fq-codel'", "'red', ecn = true", "'cake'"] {
+            assert_eq!(said(&transport, queue), Vec::<String>::new(), "{transport} {queue}");
+        }
+        let over = "'dqm', over = { law = 'codel', ecn = true }";
+        assert_eq!(said(&transport, over), Vec::<String>::new(), "{transport}");
+    }
+    let threshold = "'fq-codel', ecn = false, ce_threshold = '1ms'";
+    assert_eq!(said(&tcp("control = 'prague'"), threshold), Vec::<String>::new());
+    assert!(said(&tcp("control = 'dctcp'"), threshold)[0].contains("marks"));
+    // of what users supply nothing is known
+    assert_eq!(said(&tcp("ecn = true"), "'python', name = 'mine'"), Vec::<String>::new());
+    let unlimited = |transport: &str| {
+        let text =
+            BASE.replace("\"10kB\"", "'unlimited'").replace("poisson = \"20/s\"", "at = ['0s']");
+        warnings(&read(&text.replace("{ tcp = { profile = \"linux\" } }", transport), &[]))
+    };
+    assert!(unlimited(media)[0].contains("sends media with ECN"), "{:?}", unlimited(media));
+    assert_eq!(unlimited(udp), Vec::<String>::new());
+}
+
+/// The same from the side of the queue: only where marks were asked for, as some laws mark by default.
+#[test]
+fn a_queue_that_marks_nobodys_packets_is_named() {
+    let queue = |queue: &str| with(&format!("[port.bottleneck]\nqueue = {{ law = {queue} }}\n"));
+    for law in ["red", "codel", "pie", "fq-pie"] {
+        let found = queue(&format!("'{law}', ecn = true"));
+        let [only] = &found[..] else { panic!("{law}: {found:?}") };
+        assert!(
+            only.contains("`bottleneck`") && only.contains("no class that crosses it"),
+            "{only}"
+        );
+        assert_eq!(queue(&format!("'{law}'")), Vec::<String>::new());
+    }
+    for law in ["fq-codel", "cake", "dualpi2"] {
+        assert_eq!(queue(&format!("'{law}'")), Vec::<String>::new());
+    }
+}
+
 /// docs/scenario.md, Explicit rates: they are not mixed with other transports on one port.
 #[test]
 fn who_shares_a_port_with_senders_that_obey_its_rates_is_named() {

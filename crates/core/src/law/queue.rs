@@ -210,6 +210,13 @@ macro_rules! disciplines {
                 }
             }
 
+            fn asked_to_mark(&self) -> bool {
+                match self {
+                    $(QueueLaw::$arm(config) => config.asked_to_mark(),)+
+                    QueueLaw::Custom(config) => config.asked_to_mark(),
+                }
+            }
+
             fn bandwidth(&self) -> Option<Rate> {
                 match self {
                     $(QueueLaw::$arm(config) => config.bandwidth(),)+

@@ -9,6 +9,7 @@ use tidegate_core::law::queue::QueueLaw;
 use tidegate_core::law::session::Opener;
 use tidegate_core::units::Time;
 
+use super::ecn;
 use super::expected::counted;
 pub use super::expected::{Expected, expected};
 use crate::paths::{self, Path, RoundTrip};
@@ -23,7 +24,7 @@ pub fn warnings(scenario: &Scenario) -> Vec<String> {
     for (place, class) in scenario.traffic.iter().enumerate() {
         let ports = crossed(scenario, &paths, place);
         found.extend(unheard(class, &ports));
-        found.extend(unmarked(class, &ports));
+        found.extend(ecn::unmarked(class, &ports));
         found.extend(unranked(class, &ports));
         found.extend(unplayable(class, &ports));
         found.extend(late(class, scenario.duration));
@@ -35,6 +36,7 @@ pub fn warnings(scenario: &Scenario) -> Vec<String> {
     };
     for (number, port) in (0..).zip(&scenario.network.ports) {
         found.extend(unsuited(scenario, &round_trips, (number, port)));
+        found.extend(ecn::unmarkable(port, &crossing(scenario, &paths, number)));
         found.extend(unread(scenario, &paths, (number, port)));
         found.extend(mixed(scenario, &paths, (number, port)));
         found.extend(unseen(scenario, &paths, (number, port)));
@@ -63,6 +65,12 @@ fn crossed<'a>(scenario: &'a Scenario, paths: &[Path], class: usize) -> Vec<&'a 
     numbers.sort_unstable();
     numbers.dedup();
     numbers.iter().filter_map(|&port| scenario.network.ports.get(port as usize)).collect()
+}
+
+/// The classes whose data crosses a port.
+fn crossing<'a>(scenario: &'a Scenario, paths: &[Path], number: u32) -> Vec<&'a Class> {
+    let here = paths.iter().filter(|path| path.data.contains(&number));
+    here.filter_map(|path| scenario.traffic.get(path.class)).collect()
 }
 
 /// Whether a control uses what a stamp writes.
@@ -108,28 +116,6 @@ fn unheard(class: &Class, ports: &[&Port]) -> Option<String> {
              rate; write stamp = {{ law = \"{wanted}\" }} at its bottleneck"
         ),
     })
-}
-
-/// Warns about a class with ECN and no marking queue on its path.
-fn unmarked(class: &Class, ports: &[&Port]) -> Option<String> {
-    let asks = class.transport.tcp().is_some_and(|tcp| tcp.ecn);
-    if !asks || ports.iter().any(|port| marks(&port.queue)) {
-        return None;
-    }
-    Some(format!(
-        "class `{}` asks for ECN, but no queue on its way marks: write ecn = true at a queue such \
-         as red, codel or fq-codel",
-        class.name
-    ))
-}
-
-/// Whether a queue marks packets. It reads the setting `ecn`, so it also works for new laws.
-fn marks(queue: &QueueLaw) -> bool {
-    match queue {
-        QueueLaw::Dqm(law) => marks(&law.over),
-        other => toml::Value::try_from(other)
-            .is_ok_and(|settings| settings.get("ecn") == Some(&true.into())),
-    }
 }
 
 /// How long a queue lets its delay stay above the target, about the longest round trip, if its
@@ -210,8 +196,7 @@ fn unread(scenario: &Scenario, paths: &[Path], (number, port): (u32, &Port)) -> 
         Transport::Controlled(_, control) => speaks(stamp, control),
         _ => false,
     };
-    let here = paths.iter().filter(|path| path.data.contains(&number));
-    let mut classes = here.filter_map(|path| scenario.traffic.get(path.class)).peekable();
+    let mut classes = crossing(scenario, paths, number).into_iter().peekable();
     // a class that uses another law has its own warning
     let named = |class: &Class| matches!(&class.transport, Transport::Controlled(_, control) if !needs_no_stamp(control));
     if classes.peek().is_none() || classes.any(|class| reads(class) || named(class)) {

@@ -51,6 +51,10 @@ impl Traits for Config {
     fn marks(&self, _l4s: bool) -> bool {
         self.ecn
     }
+
+    fn asked_to_mark(&self) -> bool {
+        self.ecn
+    }
 }
 
 /// The packet at the head of the queue.

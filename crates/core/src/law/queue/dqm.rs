@@ -123,6 +123,10 @@ impl Traits for Config {
         self.over.marks(l4s)
     }
 
+    fn asked_to_mark(&self) -> bool {
+        self.over.asked_to_mark()
+    }
+
     fn bandwidth(&self) -> Option<Rate> {
         self.over.bandwidth()
     }

@@ -94,6 +94,10 @@ impl Traits for Config {
     fn marks(&self, _l4s: bool) -> bool {
         self.ecn
     }
+
+    fn asked_to_mark(&self) -> bool {
+        self.ecn
+    }
 }
 
 /// 4.2: for a `drop_prob` below the first number, the adjustment is divided by the second.

@@ -65,6 +65,10 @@ impl Traits for Config {
     fn marks(&self, _l4s: bool) -> bool {
         self.ecn
     }
+
+    fn asked_to_mark(&self) -> bool {
+        self.ecn
+    }
 }
 
 impl Config {

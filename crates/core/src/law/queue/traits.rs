@@ -11,6 +11,11 @@ pub trait Traits {
     /// of any other, which bear ECT(0).
     fn marks(&self, l4s: bool) -> bool;
 
+    /// Whether it marks because its settings say so, and would not by default.
+    fn asked_to_mark(&self) -> bool {
+        false
+    }
+
     /// The rate of its shaper: it sends no faster, however fast the link is. None: it has none.
     fn bandwidth(&self) -> Option<Rate> {
         None
