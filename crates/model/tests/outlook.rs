@@ -118,6 +118,17 @@ fn a_gate_that_goes_by_the_wrong_packet_is_named() {
     let gate = "[port.bottleneck]\ngate = { law = 'close-probe', admit = 'syn' }\n";
     let found = warnings(&read(&format!("{down}\n{gate}"), &[]));
     assert!(found[0].contains("`bottleneck`") && found[0].contains("SYN+ACK"), "{found:?}");
+    // the remedy fits whichever key is written: `opener` alone is a key of the gate
+    for law in ["tide", "close-probe"] {
+        for key in ["opener", "admit"] {
+            let gate =
+                format!("[port.bottleneck]\ngate = {{ law = '{law}', {key} = 'syn-ack' }}\n");
+            let found = with(&gate);
+            let [only] = &found[..] else { panic!("{law}, {key}: {found:?}") };
+            assert!(only.contains("leave that key out, or write \"syn\" there"), "{only}");
+            assert_eq!(with(&gate.replace("syn-ack", "syn")), Vec::<String>::new());
+        }
+    }
     let none = BASE.replace("profile = \"linux\"", "profile = \"linux\", handshake = false");
     let found = warnings(&read(&format!("{none}\n{GATE}"), &[]));
     assert!(found[0].contains("without a handshake"), "{found:?}");

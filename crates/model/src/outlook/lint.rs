@@ -272,9 +272,11 @@ fn unseen(scenario: &Scenario, paths: &[Path], (number, port): (u32, &Port)) -> 
             } else if class.opaque_share >= 1.0 {
                 "whose headers it cannot read (opaque_share)"
             } else if opener == Opener::Syn {
-                "which open here with a SYN+ACK; leave `admit` out, or write admit = \"syn-ack\""
+                "which open here with a SYN+ACK, and not as its `opener` says, or `admit` in its place: \
+                 leave that key out, or write \"syn-ack\" there"
             } else {
-                "which open here with a SYN; leave `admit` out, or write admit = \"syn\""
+                "which open here with a SYN, and not as its `opener` says, or `admit` in its place: \
+                 leave that key out, or write \"syn\" there"
             };
             Some(format!(
                 "the gate at `{}` never sees the sessions of class `{}`, {why}",
