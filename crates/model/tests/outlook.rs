@@ -64,6 +64,12 @@ fn an_interval_that_does_not_fit_the_round_trips_is_named_with_one_that_does() {
         let [warning] = &found[..] else { panic!("{law}: {found:?}") };
         assert!(warning.contains("class `a`, take 600ms"), "{warning}");
         assert!(warning.contains("interval = \"600ms\", target = \"30ms\""), "{warning}");
+        // cake_reconfigure of sch_cake: four times 10 Mbit/s for 600 ms are 3 MB, and 1bdp is less
+        let room = warning.contains("buffer = \"3MB\"");
+        assert_eq!(room, law == "cake", "{warning}");
+        let text = BASE.replace("\"10ms\"", "\"298ms\"").replace("1bdp", "4bdp");
+        let roomy = warnings(&read(&format!("{text}\n{queue}"), &[]));
+        assert!(roomy[0].ends_with("target = \"30ms\""), "{roomy:?}");
         assert_eq!(far("148ms", &queue), Vec::<String>::new());
         let fitting = queue.replace(" }", ", interval = '600ms', target = '30ms' }");
         assert_eq!(far("298ms", &fitting), Vec::<String>::new());

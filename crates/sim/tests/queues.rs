@@ -224,3 +224,49 @@ fn a_link_that_falls_below_the_shaper_is_the_capacity() {
         assert!(at < 2.0 || (0.98..=1.0).contains(&used), "{at}: {used}");
     }
 }
+
+/// One flow without end over 10 Mbit/s and 700 ms of round trip.
+const FAR: &str = r#"
+    name = "far"
+    duration = "200s"
+    warmup = "20s"
+    [topology.dumbbell]
+    pairs = 1
+    access = { rate = "1Gbit", delay = "1ms" }
+    bottleneck = { rate = "10Mbit", delay = "348ms", buffer = "1bdp" }
+    [port.bottleneck]
+    queue = { law = "codel" }
+    [traffic.a]
+    arrivals = { at = ["0s"] }
+    size = "unlimited"
+    transport = { tcp = { profile = "linux" } }
+"#;
+
+/// What the warning about the interval advises makes better use of the link, for each law that is
+/// warned of. CAKE also needs the buffer that Linux takes: an overflow turns BLUE on, which drops
+/// long after, and with the buffer of before the advice would make it worse.
+#[test]
+fn the_interval_that_is_advised_helps() {
+    let used = |queue: &str, buffer: &str| {
+        let set = [
+            ("port.bottleneck.queue", format!("{{ law = {queue} }}")),
+            ("topology.dumbbell.bottleneck.buffer", buffer.to_owned()),
+        ];
+        let set = set.each_ref().map(|(key, value)| (*key, value.as_str()));
+        let scenario = load(FAR, &set);
+        (tidegate_model::lint::warnings(&scenario), bottleneck(&run(&scenario, 1), "utilisation"))
+    };
+    for law in ["\"codel\"", "\"fq-codel\"", "\"cake\""] {
+        let (told, before) = used(law, "1bdp");
+        let (_, advice) = told[0].split_once("; write ").expect("it is warned of");
+        assert!(advice.starts_with("interval = \"700ms\", target = \"35ms\""), "{advice}");
+        let fitting = format!("{law}, interval = \"700ms\", target = \"35ms\"");
+        let cake = advice.contains("buffer = \"3.5MB\"");
+        assert_eq!(cake, law == "\"cake\"", "{advice}");
+        let (told, after) = used(&fitting, if cake { "3.5MB" } else { "1bdp" });
+        assert!(told.is_empty() && after > before + 0.05, "{law}: {before} and {after}");
+        if cake {
+            assert!(used(&fitting, "1bdp").1 < before);
+        }
+    }
+}

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use tidegate_core::law::queue::QueueLaw;
 use tidegate_core::law::session::Opener;
-use tidegate_core::units::Time;
+use tidegate_core::units::{Size, Time};
 
 use super::ecn;
 use super::expected::counted;
@@ -15,7 +15,12 @@ pub use super::expected::{Expected, expected};
 use crate::paths::{self, Path, RoundTrip};
 use crate::registry::control::Control;
 use crate::registry::law::stamp::StampLaw;
-use crate::scenario::{Arrivals, Class, Course, FlowSize, LinkValue, Port, Scenario, Transport};
+use crate::scenario::{
+    Arrivals, Class, Course, FlowSize, Limit, LinkValue, Port, Scenario, Transport,
+};
+
+/// Bytes of a full packet.
+const FULL_PACKET: u64 = 1500;
 
 /// The warnings, one sentence each, in the order of the document.
 pub fn warnings(scenario: &Scenario) -> Vec<String> {
@@ -149,14 +154,41 @@ fn unsuited(
     }
     let class = scenario.traffic.get(longest.class)?;
     let effect = if slow { "it drops too early, and the link idles" } else { "it acts too late" };
+    let room = if slow { room_for(port, time) } else { None };
+    let room = room.map_or_else(String::new, |room| {
+        format!(
+            ", and buffer = \"{room}\", as Linux takes for it: with less room the buffer may \
+             overflow, and cake then drops for long after (BLUE)"
+        )
+    });
     Some(format!(
         "{} at `{}` expects round trips of about {interval}, and the longest, of class `{}`, take \
-         {time}: {effect}; write interval = \"{time}\", target = \"{}\"",
+         {time}: {effect}; write interval = \"{time}\", target = \"{}\"{room}",
         port.queue.key(),
         port.name,
         class.name,
         time / 20
     ))
+}
+
+/// The buffer that CAKE takes for an interval, where the port has less.
+///
+/// With a longer interval it drops later, so more may wait. A buffer of a bandwidth-delay product
+/// then overflows in slow start, and COBALT's BLUE drops at random long after: for one flow the
+/// longer interval is worse than the short one. Linux takes four such products (`cake_reconfigure`
+/// of `sch_cake`). CoDel and FQ-CoDel have no BLUE.
+fn room_for(port: &Port, interval: Time) -> Option<Size> {
+    let cake = match &port.queue {
+        QueueLaw::Dqm(law) => matches!(*law.over, QueueLaw::Cake(_)),
+        law => matches!(law, QueueLaw::Cake(_)),
+    };
+    let wanted = port.carries(port.rate) * (interval * 4);
+    let has = match port.limit(port.rate) {
+        Limit::Packets(packets) => u64::from(packets) * FULL_PACKET,
+        Limit::Bytes(bytes) => bytes,
+    };
+    // a buffer in bdp is rounded
+    (cake && has < wanted.bytes() / 100 * 99).then_some(wanted)
 }
 
 /// Warns about a class that sends priorities, with no queue on its path that uses them.

@@ -41,7 +41,11 @@
 //! where the transmission of a packet takes milliseconds. A flow that sends at most a quantum
 //! whenever its queue is empty stays sparse and is served first, as in Linux; FQ-CoDel's rule
 //! against this is not part of CAKE. In a full set a new flow shares a queue with another one. Once
-//! a queue of the set is free it moves there, and may overtake its own packets in the old one.
+//! a queue of the set is free it moves there, and may overtake its own packets in the old one. An
+//! overflow of the buffer turns BLUE on, which goes down only where a queue is found empty at its
+//! turn. That of a lone flow hardly is, as nobody asks for a packet where none waits: on a long path
+//! with a buffer of one bandwidth-delay product such a flow gets a fraction of the link for minutes.
+//! So it is in Linux, which takes a buffer of four.
 
 use crate::law::settings::{Link, Refused};
 use crate::law::{Draw, Reason, Verdict};
