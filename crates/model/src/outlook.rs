@@ -6,3 +6,4 @@ pub mod flow_state;
 pub mod lint;
 pub mod memory;
 pub mod offered;
+mod thresholds;

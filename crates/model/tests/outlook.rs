@@ -237,6 +237,38 @@ fn a_queue_that_marks_nobodys_packets_is_named() {
     }
 }
 
+/// By hand: 1bdp of 10 Mbit/s and 24 ms are 30 kB, 20 packets of 1500 B, or 60 mean packets of 500 B
+/// where RED counts bytes. An automatic max_th is three times min_th, whatever the buffer.
+#[test]
+fn thresholds_that_the_buffer_does_not_let_the_queue_reach_are_named() {
+    let said = |red: &str, buffer: &str| {
+        let text = BASE.replace("1bdp", buffer);
+        let port = format!("[port.bottleneck]\nqueue = {{ law = {red} }}\n");
+        warnings(&read(&format!("{text}{port}"), &[]))
+    };
+    for (red, buffer, named) in [
+        ("'red', min_th = 500, max_th = 900", "1bdp", Some("min_th")),
+        ("'red', min_th = 21", "1bdp", Some("min_th")),
+        ("'red', min_th = 20", "1bdp", None),
+        ("'red', min_th = 5, max_th = 21", "1bdp", Some("max_th")),
+        ("'red', min_th = 5, max_th = 20", "1bdp", None),
+        ("'red', min_th = 21, max_th = 60, bytes = true", "1bdp", None),
+        ("'red', min_th = 61, max_th = 90, bytes = true", "1bdp", Some("min_th")),
+        ("'red', min_th = 5, max_th = 15", "14packets", Some("max_th")),
+        ("'red', min_th = 5, max_th = 15", "15packets", None),
+        ("'dqm', over = { law = 'red', min_th = 90 }", "80packets", Some("min_th")),
+        ("'red'", "6packets", Some("min_th")),
+        ("'red'", "20packets", None),
+    ] {
+        let found = said(red, buffer);
+        let fits = match named {
+            None => found.is_empty(),
+            Some(key) => matches!(&found[..], [one] if one.contains(&format!("({key})"))),
+        };
+        assert!(fits, "{red}, {buffer}: {found:?}");
+    }
+}
+
 /// docs/scenario.md, Explicit rates: they are not mixed with other transports on one port.
 #[test]
 fn who_shares_a_port_with_senders_that_obey_its_rates_is_named() {

@@ -9,9 +9,9 @@ use tidegate_core::law::queue::QueueLaw;
 use tidegate_core::law::session::Opener;
 use tidegate_core::units::{Size, Time};
 
-use super::ecn;
 use super::expected::counted;
 pub use super::expected::{Expected, expected};
+use super::{ecn, thresholds};
 use crate::paths::{self, Path, RoundTrip};
 use crate::registry::control::Control;
 use crate::registry::law::stamp::StampLaw;
@@ -20,7 +20,7 @@ use crate::scenario::{
 };
 
 /// Bytes of a full packet.
-const FULL_PACKET: u64 = 1500;
+pub(super) const FULL_PACKET: u64 = 1500;
 
 /// The warnings, one sentence each, in the order of the document.
 pub fn warnings(scenario: &Scenario) -> Vec<String> {
@@ -41,6 +41,7 @@ pub fn warnings(scenario: &Scenario) -> Vec<String> {
     };
     for (number, port) in (0..).zip(&scenario.network.ports) {
         found.extend(unsuited(scenario, &round_trips, (number, port)));
+        found.extend(thresholds::out_of_reach(port));
         found.extend(ecn::unmarkable(port, &crossing(scenario, &paths, number)));
         found.extend(unread(scenario, &paths, (number, port)));
         found.extend(mixed(scenario, &paths, (number, port)));
