@@ -30,7 +30,6 @@ pub use route::{PacketKind, Route};
 use tidegate_core::law::media::Encoder;
 use tidegate_core::law::media::laws::MediaLaw;
 pub use tidegate_core::law::queue::QueueLaw;
-use tidegate_core::law::queue::Traits;
 
 /// A scenario: all that a run needs except its seed.
 #[derive(Clone, PartialEq, Debug)]
@@ -178,11 +177,6 @@ impl Port {
     pub fn looks_at_ingress(&self) -> bool {
         let gate = self.gate.as_ref().is_some_and(|gate| gate.ingress().looks());
         gate || self.queue_looks_at_ingress()
-    }
-
-    /// Its capacity while its link has this rate: a shaper of its queue may let less through.
-    pub fn carries(&self, rate: Rate) -> Rate {
-        self.queue.bandwidth().map_or(rate, |shaper| rate.min(shaper))
     }
 
     /// The link as it is at the start.
