@@ -175,7 +175,7 @@ def test_where_nothing_differs_more_seeds_are_not_advised(tidegate, scenario):
 
 def test_one_rate_gives_lines_for_one_direction_and_says_so(tidegate):
     done = tidegate("advise", "--down", "20Mbit")
-    assert "Here are downloads alone: give --up for the other direction." in done.stdout
+    assert "CAKE, for downloads alone\nGive --up for the other direction." in done.stdout
     both = tidegate("advise", "--down", "20Mbit", "--up", "5Mbit")
     assert "alone" not in both.stdout
 
