@@ -92,7 +92,7 @@ pub trait PerPacket: Send {
 /// What a controller may see of its port.
 #[derive(Clone, Copy)]
 pub struct View<'a> {
-    /// Present capacity of the link.
+    /// Present capacity: of the link, or of the queue's shaper where that is less.
     pub rate: Rate,
     /// Packets waiting, the one in transmission not counted.
     pub queue_packets: u32,
@@ -106,7 +106,7 @@ pub struct View<'a> {
     /// Packets dropped by the queue since the last tick, without refused sessions and losses on the
     /// link.
     pub queue_drops: u64,
-    /// Time spent transmitting since the last tick.
+    /// Time spent transmitting since the last tick, at that capacity.
     pub busy: Time,
     /// Since when the link has been idle, if it is.
     pub idle_since: Option<Time>,

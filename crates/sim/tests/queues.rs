@@ -225,6 +225,23 @@ fn a_link_that_falls_below_the_shaper_is_the_capacity() {
     }
 }
 
+/// A gate sees the slower of link and shaper: one by occupancy closes where a flow of UDP fills the
+/// shaper, which is a tenth of the link, and stays open at the link alone, which carries it.
+#[test]
+fn a_gate_sees_the_shaper_of_its_queue() {
+    let last = |queue: &str| {
+        let set = [
+            ("port.bottleneck.queue", queue),
+            ("port.bottleneck.gate", "{ law = \"occupancy\" }"),
+            ("traffic.voice.transport", "{ udp = { rate = \"1.2Mbit\", packet = \"1000B\" } }"),
+        ];
+        let results = run(&load(SHAPED, &set), 1);
+        *column(&results.events, "from").last().expect("the gate decides")
+    };
+    close(last("{ law = \"cake\", bandwidth = \"1Mbit\" }"), 1.0, 0.01);
+    close(last("{ law = \"codel\" }"), 0.12, 0.01);
+}
+
 /// One flow without end over 10 Mbit/s and 700 ms of round trip.
 const FAR: &str = r#"
     name = "far"

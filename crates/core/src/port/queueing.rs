@@ -1,7 +1,7 @@
 //! Arrival and service of packets at a port with stages.
 
 use crate::law::greedy::{Act, Key};
-use crate::law::queue::{ArrivalContext, Discipline, Handle, Next, Slot, Sum, Waiting};
+use crate::law::queue::{ArrivalContext, Discipline, Handle, Next, Shaping, Slot, Sum, Waiting};
 use crate::law::{Draw, Fault, Moment, Reason, Verdict, View};
 use crate::packet::{Flags, Packet};
 use crate::units::Time;
@@ -521,7 +521,8 @@ impl<C: Default> Port<C> {
     pub fn start(&mut self, now: Time) -> Result<(), Fault> {
         self.advance(now);
         let Some(mut staged) = self.staged.take() else { return Ok(()) };
-        let started = staged.stages.start(now, self.view(&staged.waiting, now));
+        let shaping = staged.stages.queue.shaping();
+        let started = staged.stages.start(now, self.view(&staged.waiting, shaping, now));
         self.staged = Some(staged);
         self.ask_again(now);
         started
@@ -535,14 +536,16 @@ impl<C: Default> Port<C> {
     pub fn tick(&mut self, now: Time) -> Result<Option<Ticked>, Fault> {
         self.advance(now);
         let Some(mut staged) = self.staged.take() else { return Ok(None) };
-        let ticked = staged.stages.tick(now, self.view(&staged.waiting, now));
+        let shaping = staged.stages.queue.shaping();
+        let ticked = staged.stages.tick(now, self.view(&staged.waiting, shaping, now));
         self.staged = Some(staged);
         self.ask_again(now);
         ticked
     }
 
-    /// The view of the laws, with counts since the creation of the port.
-    fn view<'a>(&self, waiting: &'a Waiting, now: Time) -> View<'a> {
+    /// The view of the laws, with counts since the creation of the port. A law sees the shaper of
+    /// the queue in place of the link where that is the slower of the two.
+    fn view<'a>(&self, waiting: &'a Waiting, shaping: Option<Shaping>, now: Time) -> View<'a> {
         let drops = |reason| self.tally.drops[reason as usize];
         // drops before the queue, and after it
         let before = drops(Reason::SessionRefused)
@@ -551,14 +554,18 @@ impl<C: Default> Port<C> {
             + drops(Reason::Expired);
         let elsewhere = before + drops(Reason::LinkLoss);
         let queue = waiting.all();
+        let (rate, busy) = match shaping.filter(|shaping| shaping.rate < self.rate) {
+            Some(shaping) => (shaping.rate, shaping.taken(now)),
+            None => (self.rate, Time::from_ps(self.busy_ps(now))),
+        };
         View {
-            rate: self.rate,
+            rate,
             queue_packets: queue.packets,
             queue_bytes: queue.bytes,
             min_queue_packets: queue.packets,
             queue_offered: self.arrived() - before,
             queue_drops: self.tally.drops.iter().sum::<u64>() - elsewhere,
-            busy: Time::from_ps(self.busy_ps(now)),
+            busy,
             idle_since: (queue.packets == 0 && self.free_at <= now).then_some(self.free_at),
             queued: waiting,
         }
