@@ -52,6 +52,17 @@ struct Wanted {
 #[derive(Default)]
 pub struct Pages(BTreeMap<SocketAddr, Wanted>);
 
+/// What to do where an address cannot be taken.
+fn unbound(error: &std::io::Error) -> &'static str {
+    match error.kind() {
+        std::io::ErrorKind::AddrInUse => "set another port in `page`: another program has this one",
+        std::io::ErrorKind::AddrNotAvailable => {
+            "set an address of this machine in `page`: `ip address` lists them"
+        }
+        _ => "set another `page`",
+    }
+}
+
 impl Pages {
     /// Shows a gate, which answers on that socket, at a place.
     pub fn show(&mut self, place: &Place, socket: &std::path::Path, member: Member) {
@@ -69,8 +80,7 @@ impl Pages {
         let mut links = BTreeMap::new();
         for (address, Wanted { hosts, gates }) in self.0 {
             let listener = TcpListener::bind(address).await.map_err(|error| {
-                Failure::failed(format!("page = \"{address}\""), error)
-                    .remedy("set another `page`: another program may have this port")
+                Failure::failed(format!("page = \"{address}\""), &error).remedy(unbound(&error))
             })?;
             // a port of 0 is one that the kernel chooses
             let port = listener.local_addr().map_or(address.port(), |at| at.port());
