@@ -393,6 +393,9 @@ def test_a_shaper_brings_the_queue_here_and_the_dual_queue_reads_it(lab):
     lab.fill(4)
     assert lab.connect(10) == 0, "2 Mbit/s into 1: the queue is long"
     lab.until(lambda: lab.status()["connections"][1] >= 10, "counted")
+    status = lab.status()
+    lost = status["connections"][1]
+    assert status["arrived_total"] == status["admitted_total"] + lost, "who is dropped is not in"
 
 
 def test_relief_lets_everything_pass_while_nothing_waits(lab):

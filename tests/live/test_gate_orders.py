@@ -123,3 +123,30 @@ def test_who_observes_for_no_time_or_a_link_too_slow_hears_of_it_at_once(lab):
         command = lab.command("gate", "observe", "wan", *words)
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
         assert (done.returncode, what in done.stderr) == (2, True), done.stderr
+
+
+# A gate is restarted under the eyes of who watches it. Sockets have their usual place, of this
+# process alone.
+def test_who_watches_goes_on_while_no_gate_runs(lab):
+    screen = lab.folder / "screen"
+    room = ("unshare", "--mount", "--propagation", "private", "sh", "-euc")
+    script = f"""mkdir -p /run/tidegate; mount -t tmpfs none /run/tidegate
+        exec {lab.program} status --watch > {screen}"""
+    watching = lab.start(lab.near, *room, script)
+    lab.until(lambda: screen.exists() and "no gate runs here" in screen.read_text(), "shown")
+    seen = len(screen.read_text())
+    lab.until(lambda: "no gate runs here" in screen.read_text()[seen:], "shown again", watching)
+    assert watching.poll() is None
+
+
+# The kernel refuses everything to who has no rights, which says nothing of the kernel.
+def test_a_doctor_without_rights_says_so_and_guesses_nothing(lab):
+    by = ("setpriv", "--bounding-set=-all", "--inh-caps=-all")
+    done = subprocess.run(
+        lab.command("doctor", by=by), capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.returncode == 1
+    assert "missing capabilities: CAP_NET_ADMIN, CAP_PERFMON, CAP_BPF" in done.stdout
+    assert "run as root" in done.stdout
+    assert "6.2" not in done.stdout, "an old kernel is a guess"
+    assert "tcx" not in done.stdout

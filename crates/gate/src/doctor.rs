@@ -67,8 +67,8 @@ pub fn examine(interface: Option<&str>, watch: Duration, root: &Path) -> Vec<Fin
     // without rights the kernel refuses to load anything, which says nothing of the kernel
     if !findings[0].is_wrong() {
         findings.extend(programs());
+        findings.push(hook());
     }
-    findings.push(hook());
     findings.push(pinned_stats(root));
     match interface {
         Some(name) => at_interface(name, watch, root, &mut findings),
