@@ -177,7 +177,7 @@ def test_both_directions_take_over_a_file_or_neither(router):
     assert router.queues("lan0") == before
 
 
-# A queue of somebody else at [up] keeps the shaper from there: [down] has the new file all the same.
+# A queue of somebody else at [up] keeps the shaper from there: [down] has the new file.
 def test_a_direction_in_which_the_kernel_refuses_a_file_says_that_it_is_alone(router):
     gate = router.both(f"mode = 'observe'\n{BOTH}")
     router.tc("qdisc add dev wan0 root handle 5: bfifo")
