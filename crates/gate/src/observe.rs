@@ -179,7 +179,7 @@ impl Observation {
         }
         let _ = writeln!(
             text,
-            "  not seen  {:.1} % of the bytes (UDP, tunnels, fragments)",
+            "  not seen  {:.1} % of the bytes (UDP, tunnels, fragments, other protocols)",
             100.0 * self.unseen_share
         );
         if self.bypassed_share > 0.0 {
