@@ -177,6 +177,14 @@ test-deb: deb $(VENV)/.dev ## Install, run and purge the Debian package in a bar
 	    { echo 'mmdebstrap is not installed; as root: apt-get install -y mmdebstrap' >&2; exit 2; }
 	TIDEGATE_DEB="$$(ls dist/tidegated_*.deb)" $(BIN)/python -m pytest -n 0 tests/live/test_deb.py
 
+.PHONY: openwrt
+openwrt: $(VENV)/.created ## Make the package for routers with OpenWrt in dist/ (root; PROCESSOR=aarch64, armv7l, x86_64)
+	PYTHONPATH=python $(BIN)/python -m tools.openwrt $(PROCESSOR)
+
+.PHONY: test-openwrt
+test-openwrt: openwrt ## Run the package for aarch64 in a kernel under qemu (root; two minutes)
+	PYTHONPATH=python $(BIN)/python -m tools.openwrt_boot
+
 .PHONY: test-kernels
 test-kernels: $(VENV)/.dev $(VENV)/.live ## Run the tests of the gate in Debian's kernels under qemu (some minutes each)
 	$(BIN)/python -m tools.kernels

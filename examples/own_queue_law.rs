@@ -17,7 +17,7 @@
 //!
 //! Limits: a queue that drops in front is as long as one that drops at its tail.
 
-use tidegate_core::law::queue::{ArrivalContext, Discipline, Next, Slot, Sum, Waiting};
+use tidegate_core::law::queue::{ArrivalContext, Discipline, Next, Slot, Sum, Traits, Waiting};
 use tidegate_core::law::settings::Link;
 use tidegate_core::law::{Draw, Reason, Verdict};
 use tidegate_core::packet::Packet;
@@ -29,7 +29,11 @@ tidegate_core::settings! {
     patience: Time = "500ms" ["1ms" to "1h"] "How long a packet may wait";
 }
 
-impl Config {}
+impl Traits for Config {
+    fn marks(&self, _l4s: bool) -> bool {
+        false
+    }
+}
 
 /// Drop-front at one port.
 #[derive(Clone, Debug)]

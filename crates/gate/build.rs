@@ -4,9 +4,9 @@ use std::path::Path;
 
 fn main() {
     println!("cargo::rerun-if-changed=bpf");
-    // Debian and its derivatives keep the kernel's own types under the name of the machine
-    let machine = std::env::var("CARGO_CFG_TARGET_ARCH").expect("cargo sets the target");
-    let types = format!("-idirafter/usr/include/{machine}-linux-gnu");
+    // Debian and its derivatives keep the kernel's own types under the name of the machine. Those of
+    // the machine that compiles serve each target: a program of BPF is the same on all.
+    let types = format!("-idirafter/usr/include/{}-linux-gnu", std::env::consts::ARCH);
     let out = std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR for a build script");
     let source = "bpf/gate.bpf.c";
     // the second one is for kernels that do not tell their types

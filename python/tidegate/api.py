@@ -330,7 +330,7 @@ def compare(
     queues: Controls | None = None,
     vary: Mapping[str, Sequence[object]] | str | None = None,
     seeds: int | Sequence[int] = 5,
-    port: str | None = None,
+    port: str | Sequence[str] | None = None,
     settings: Mapping[str, object] | None = None,
     laws: Laws | None = None,
     workers: int | None = None,
@@ -353,7 +353,7 @@ def compare(
             `"KEY=a,b"`, as on the command line.
         seeds: How many seeds (1, 2, ...), or which.
         port: Port of the gates and queues, where the scenario has several; `both` is the
-            bottleneck in both directions, and several names have commas between them.
+            bottleneck in both directions. Several are a list, or have commas between them.
         settings: Overrides single keys: `{"traffic.web.arrivals.poisson": "200/s"}`.
         laws: Laws of your own, by the names that the scenario gives them.
         workers: Runs at a time; by default one for each core.
@@ -389,7 +389,7 @@ def sweep(
     queues: Controls | None = None,
     variants: Sequence[str] | None = None,
     seeds: int | Sequence[int] | None = None,
-    port: str | None = None,
+    port: str | Sequence[str] | None = None,
     settings: Mapping[str, object] | None = None,
     laws: Laws | None = None,
     workers: int | None = None,
@@ -416,7 +416,7 @@ def sweep(
         variants: Names of tables [variant.NAME], or `["all"]`.
         seeds: How many seeds (1, 2, ...), or which; by default those of the scenario, or 10.
         port: Port of the gates and queues, where the scenario has several; `both` is the
-            bottleneck in both directions, and several names have commas between them.
+            bottleneck in both directions. Several are a list, or have commas between them.
         settings: Overrides single keys: `{"traffic.web.arrivals.poisson": "200/s"}`.
         laws: Laws of your own, by the names that the scenario gives them.
         workers: Runs at a time; by default one for each core.

@@ -74,6 +74,36 @@ def test_a_direction_of_unknown_rate_has_no_line():
     )
 
 
+# the heading said both directions above lines for one
+@pytest.mark.parametrize(
+    ("given", "control", "said"),
+    [
+        ({"down_bps": 1e7}, "cake", "CAKE, for downloads alone"),
+        ({"up_bps": 1e7}, "cake+tide", "CAKE for uploads alone"),
+        ({"down_bps": 1e7}, "cake+tide", "CAKE for downloads alone, and the gate at the downlink"),
+        ({"down_bps": 1e7}, "tide", "the gate `tide`, by visits, at the downlink"),
+        ({"down_bps": 1e7, "up_bps": 1e7}, "fq_codel", "fq_codel under HTB, both directions"),
+    ],
+)
+def test_what_the_lines_control_is_their_heading(given, control, said):
+    found = commands(fit([], Given(**given)), control, Router())
+    assert shown.of_commands(found).plain.splitlines()[0] == f"On the router: {said}"
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--control", "tide"), True),
+        (("--control", "cake"), False),
+        (("--control", "cake+tide"), False),
+    ],
+)
+def test_an_interface_of_its_own_that_no_line_needs_is_told(tmp_path, monkeypatch, words, told):
+    monkeypatch.chdir(tmp_path)
+    done = typed(*SMALL, *words, "--ifb")
+    assert ("--ifb has no effect" in done.stderr) == told
+
+
 def test_the_rate_of_a_shaper_that_is_there_already_stays():
     found = facts_of(link_files.FILES["tc"], "tc", Interfaces())
     link = fit(found, Given(down_bps=100e6, rtt_s=0.02))
@@ -292,6 +322,23 @@ def test_who_says_how_many_seeds_gets_so_many(short):
     done = typed(*SMALL, "--people", "cafe:1", "--seeds", "2", "--json")
     assert "2 seeds, the same people" in json.loads(done.stdout)["in_words"]
     assert "tell whether" not in done.stderr
+
+
+# fewer seeds, as the five of `compare`, may not show what these show
+def test_to_run_it_again_takes_as_many_seeds(short):
+    done = typed(*SMALL, "--people", "cafe:1", "--seeds", "3", "--json")
+    scenario = "out/cafe-1-advise/scenario.toml"
+    assert done.stderr.splitlines()[-1].endswith(f"compare {scenario} --seeds 3")
+    assert "tidegate compare FILE --seeds 3" in (short / scenario).read_text().splitlines()[0]
+
+
+# CoDel waits for an interval of 100 ms: over a satellite that is shorter than a round trip
+def test_what_its_scenario_is_warned_of_is_said_once(short):
+    far = ["--down", "10Mbit", "--up", "4Mbit", "--rtt", "700ms", "--seeds", "2"]
+    done = typed(*far, "--people", "cafe:1", "--json")
+    assert done.exit_code == 0, done.output
+    warned = [line for line in done.stderr.splitlines() if "warning" in line]
+    assert len([line for line in warned if "fq-codel at `link2` expects round trips" in line]) == 1
 
 
 def test_a_screen_has_the_link_what_people_feel_and_what_to_type(short):

@@ -1,5 +1,7 @@
 """What users of the Python interface may rely on."""
 
+import re
+
 import polars as pl
 import pytest
 
@@ -69,17 +71,44 @@ def test_the_class_of_a_session_law_is_as_good_as_an_object(overload):
         ({"gates": ["none", Fixed()]}, "is a name or a dict"),
         ({"gates": [OWN], "laws": Fixed()}, "Laws of your own have names"),
         ({"gates": ["none"], "seeds": [-1]}, "a whole number from 0"),
+        ({"gates": ["none"], "seeds": 0}, "0 is no number of seeds"),
+        ({"gates": ["none"], "seeds": "3"}, "'3' is no number of seeds"),
+        ({"gates": ["none"], "seeds": 2.0}, "2.0 is no number of seeds"),
+        ({"gates": ["none"], "settings": "duration=9s"}, "Settings are keys with their values"),
+        ({"vary": ["a"]}, "An axis is a key with its values"),
+        ({"vary": {"warmup": "0s:2s:1s"}}, r"Write a list, as in {'warmup': ['0s', '1s', '2s']}"),
+        ({"vary": {"warmup": 3}}, r"Write a list, as in {'warmup': [3]}"),
     ],
 )
 def test_what_is_no_argument_is_told_what_would_be(overload, arguments, says):
-    with pytest.raises(tidegate.TidegateError, match=says.replace("(", "[(]")):
+    with pytest.raises(tidegate.TidegateError, match=re.escape(says)):
         tidegate.compare(overload, **({"seeds": 1, "settings": QUICK} | arguments))
 
 
-@pytest.mark.parametrize("seed", [-1, 1.5, 1 << 64])
+@pytest.mark.parametrize("seed", [-1, 1.5, 1 << 64, "1"])
 def test_a_seed_that_is_none_is_refused(overload, seed):
-    with pytest.raises(tidegate.TidegateError, match=r"The seed .* is none"):
+    with pytest.raises(tidegate.TidegateError, match=f"{seed!r} is no seed"):
         tidegate.run(overload, seed=seed, settings=QUICK)
+
+
+def test_ports_are_a_list_or_a_text_with_commas(overload):
+    """The same laws at the same ports have the same results."""
+    both = ["bottleneck", "bottleneck.reverse"]
+    rows = [
+        tidegate.compare(
+            overload, queues=["drop-tail", "red"], port=port, seeds=1, settings=QUICK
+        ).rows
+        for port in (both, ",".join(both), "both")
+    ]
+    hashes = [[row["result_hash"] for row in each] for each in rows]
+    assert hashes[0] == hashes[1] == hashes[2]
+    with pytest.raises(tidegate.TidegateError, match="There is no port attic"):
+        tidegate.compare(overload, queues=["red"], port=["attic"], seeds=1, settings=QUICK)
+
+
+def test_a_sweep_of_no_seeds_is_refused(overload):
+    with pytest.raises(tidegate.TidegateError, match="0 is no number of seeds"):
+        tidegate.sweep(overload, gates=["none"], seeds=0, settings=QUICK)
 
 
 def test_a_key_without_what_it_stands_in_is_completed(overload):

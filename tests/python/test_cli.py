@@ -121,6 +121,10 @@ def test_a_folder_that_was_named_is_not_used_for_another_run(tidegate, overload_
     assert "Will not replace r: it holds another run" in again.stderr
     manifest = json.loads((overload_file.parent / "r" / "manifest.json").read_text("utf-8"))
     assert manifest["seed"] == 1
+    (overload_file.parent / "r" / "manifest.json").unlink()
+    unknown = tidegate("run", overload_file, "--out", "r")
+    assert unknown.returncode == 1
+    assert "no readable manifest.json that says that tidegate wrote them" in unknown.stderr
 
 
 def test_results_go_to_where_a_link_points(tidegate, overload_file):

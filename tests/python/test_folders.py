@@ -126,7 +126,7 @@ def test_two_folders_are_set_side_by_side_setting_by_setting(
         assert difference["completed_per_s"]["mean"] == pytest.approx(mean)
     shown = tidegate("compare", compared, tmp_path / "slow")
     assert "slow minus c, on the same flows" in shown.stdout
-    assert "They differ in scenario: there rate" in shown.stderr
+    assert "They differ in scenario: topology.dumbbell.bottleneck.rate: there" in shown.stderr
 
 
 def test_two_runs_on_other_flows_are_not_called_the_same(tidegate, overload, tmp_path):

@@ -112,7 +112,10 @@ def test_a_comparison_of_both_directions(file, tmp_path):
 # update 80 Mbit, 20 %.
 def test_check_says_what_guests_became_and_what_they_load(file):
     told = typed("check", file)
-    assert "pages 5, video 3, calls 1, calls-up 1, meetings 1" in told
+    assert (
+        "their flows, about so many in each class: pages 5, video 3, calls 1, calls-up 1," in told
+    )
+    assert "updates 0, photos 13" in told
     [line] = [each for each in told.splitlines() if "of bottleneck (20 Mbit/s)" in each]
     least, most = map(float, re.findall(r"([\d.]+)", line)[:2])
     known = 15.47 + 0.3 + 5.12 + 20.0
@@ -142,6 +145,7 @@ def test_a_law_is_set_at_each_port_that_is_named():
     assert asked_ports("both", scenario) == both
     assert asked_ports("bottleneck.reverse,bottleneck", scenario) == both[::-1]
     assert asked_ports(None, scenario) == []
+    assert asked_ports(both, scenario) == both
     with pytest.raises(UsageError, match="There is no port link1"):
         asked_ports("bottleneck,link1", scenario)
     (cell,) = law_cells("queue", ["cake:bandwidth=4Mbit"], both, document)
@@ -242,3 +246,22 @@ def test_several_classes_of_users_have_a_first_screen_without_guests(tidegate, t
     page = report.read_text(encoding="utf-8")
     assert "9 flows were there all the time" in page
     assert "never admitted" not in page.partition("Side by side")[0]
+
+
+ROW = """
+name     = "two links in a row"
+duration = "4s"
+[topology.tandem]
+access = { rate = "100Mbit", delay = "1ms" }
+links  = [{ rate = "9Mbit", delay = "1ms" }, { rate = "9Mbit", delay = "1ms" }]
+[traffic.web]
+arrivals = { poisson = "1/s" }
+size     = "10kB"
+"""
+
+
+# `both` names the bottleneck, so that it is no remedy to name a port
+def test_both_ports_need_a_bottleneck():
+    with pytest.raises(UsageError, match="`both` are a bottleneck in both directions") as refused:
+        asked_ports("both", read(ROW).load())
+    assert "as in link1,link1.reverse" in str(refused.value)

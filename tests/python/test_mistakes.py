@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import re
 import resource
 from pathlib import Path
 
@@ -83,6 +84,20 @@ def test_ranges_are_values_in_a_comparison_too(overload_file, capfd):
         standalone_mode=False,
     )
     assert json.loads(capfd.readouterr().out)["settings"] == 3
+
+
+# the last value of 10, 20, 30 would be another one than the range says
+@pytest.mark.parametrize(
+    ("values", "fitting"),
+    [
+        ("10/s:35/s:10/s", "10/s:30/s:10/s or 10/s:40/s:10/s"),
+        ("1:0.5:-0.2", "1:0.6:-0.2 or 1:0.4:-0.2"),
+    ],
+)
+def test_a_range_that_does_not_come_to_its_end_is_refused(overload, values, fitting):
+    vary = f"traffic.web.arrivals.poisson={values}"
+    with pytest.raises(laboratory.TidegateError, match=f"Write {re.escape(fitting)}"):
+        laboratory.compare(overload, vary=vary, seeds=1)
 
 
 def test_help_shows_what_stands_in_brackets(tidegate):

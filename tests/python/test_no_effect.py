@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+import tidegate as laboratory
+from tidegate.errors import UsageError
+
 ROOT = Path(__file__).parents[2]
 SMALL = """
 name     = "small"
@@ -53,10 +56,13 @@ def test_a_variant_sets_what_it_sets(tidegate, scenario):
     assert f"--set {RATE} has no effect" in done.stderr
 
 
-def test_of_a_flow_that_never_began_one_hears(tidegate, scenario):
-    done = tidegate("run", scenario.name, "--qlog", "web:99999", "--out", "one")
+def test_of_a_flow_that_never_began_one_hears_and_there_is_no_file(tidegate, scenario):
+    logs = ("--qlog", "web:99999", "--qlog", "web:0")
+    done = tidegate("run", scenario.name, *logs, "--out", "one")
     assert done.returncode == 0
     assert "there was no flow web:99999: " in done.stderr
+    logged = {path.name for path in (scenario.parent / "one").glob("*.sqlog")}
+    assert logged == {"web-0.sqlog", "web-0.qvis.sqlog"}
 
 
 # the whole gate is what is compared; a key beside it is not
@@ -163,7 +169,7 @@ def test_after_both_ports_were_controlled_no_other_is_named(tidegate, scenario):
 def test_where_nothing_differs_more_seeds_are_not_advised(tidegate, scenario):
     words = ("--vary", f"{RATE}=5/s,9/s", "--seeds", "2", "--no-plots")
     done = tidegate("compare", scenario.name, *words)
-    assert "no two settings met the same flows" in done.stderr
+    assert "the settings differ in the traffic" in done.stderr
     assert "more seeds" not in done.stderr
 
 
@@ -172,3 +178,56 @@ def test_one_rate_gives_lines_for_one_direction_and_says_so(tidegate):
     assert "Here are downloads alone: give --up for the other direction." in done.stdout
     both = tidegate("advise", "--down", "20Mbit", "--up", "5Mbit")
     assert "alone" not in both.stdout
+
+
+GATE = "port.bottleneck.gate"
+
+
+# of two axes that set the same key, the names of the settings say two things and one is done
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--gate", "fixed-rate:10,fixed-rate:20", "--vary", f"{GATE}.rate=10/s,20/s"),
+        ("--gate", "none,tide", "--vary", f'{GATE}={{law="close-probe"}},{{law="none"}}'),
+        ("--queue", "codel,pie", "--vary", "port.bottleneck.queue.law=pie,codel"),
+        ("--vary", f"{GATE}.beta=0.2,0.5", "--vary", f'{GATE}={{law="close-probe"}}'),
+        ("--vary", f"{GATE}.law=tide", "--vary", 'port."bottleneck".gate={law="none"}'),
+    ],
+)
+def test_two_axes_that_set_the_same_are_refused(tidegate, scenario, words):
+    done = tidegate("sweep", scenario.name, *words, "--dry-run")
+    assert done.returncode == 2
+    assert "one of them would have no effect" in done.stderr
+    assert "Leave one of them out." in done.stderr
+
+
+def test_two_axes_that_set_the_same_are_refused_in_python(scenario):
+    axes = {f"{GATE}.rate": ["10/s", "20/s"]}
+    with pytest.raises(UsageError, match=r"both set port\.bottleneck\.gate\.rate"):
+        laboratory.sweep(scenario, axes, gates=["fixed-rate:10", "fixed-rate:20"])
+
+
+# the file or the default has the other keys of the law; one value that is left open can be varied
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--gate", "close-probe", "--vary", f"{GATE}.beta=0.2,0.5"),
+        ("--gate", "close-probe:beta=0.3", "--vary", f"{GATE}.alpha_min=4,5"),
+        ("--vary", f'{GATE}={{law="close-probe"}}', "--vary", f"{GATE}.beta=0.2,0.5"),
+        ("--set", f"{GATE}.law=close-probe", "--vary", f"{GATE}.beta=0.2,0.5"),
+    ],
+)
+def test_a_key_that_a_law_leaves_open_is_an_axis(tidegate, scenario, words):
+    done = tidegate("sweep", scenario.name, *words, "--dry-run")
+    assert done.returncode == 0, done.stderr
+
+
+# the lines of both scenarios are the same, in other tables
+def test_what_differs_from_the_runs_that_are_there_is_named(tidegate, scenario):
+    words = ("compare", scenario.name, "--gate", "none,fixed-rate:20", "--seeds", "1", "--no-plots")
+    done = tidegate(*words, "--port", "both")
+    assert done.returncode == 0, done.stderr
+    other = tidegate(*words, "--port", "bottleneck.reverse")
+    told = 'port.bottleneck.gate.law: there "fixed-rate"; here "none"'
+    assert f"scenario: {told}, port.bottleneck.gate.rate: there " in other.stderr
+    assert "out/small-compare-2" in other.stderr

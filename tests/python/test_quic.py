@@ -27,6 +27,15 @@ transport = { quic = { control = "new-reno" } }
 BUILT_IN = bool(_native.STACKS)
 
 
+# `check` ends with code 0 if everything can be run
+@pytest.mark.parametrize("words", [("check",), ("compare", "--vary", "warmup=0s,1s", "--dry-run")])
+def test_what_names_no_stack_that_is_built_in_cannot_be_run(tidegate, tmp_path, words) -> None:
+    (tmp_path / "a.toml").write_text(OVERLOAD.replace("quinn", "quiche"), encoding="utf-8")
+    done = tidegate(words[0], "a.toml", *words[1:])
+    assert done.returncode == 2
+    assert "no stack of QUIC is named `quiche`" in done.stderr
+
+
 @pytest.mark.skipif(BUILT_IN, reason="the simulator is built with stacks")
 def test_a_build_without_stacks_names_the_command_that_builds_them() -> None:
     with pytest.raises(ScenarioError, match="make stacks"):

@@ -1,5 +1,7 @@
 """The line that says which setting to take, and what it rests on."""
 
+import pytest
+
 import tidegate as laboratory
 from texts import LONG
 from tidegate.show.page import words
@@ -43,7 +45,43 @@ def test_one_seed_recommends_nothing(overload):
 def test_settings_on_other_flows_are_not_set_against_each_other(overload):
     loads = {"traffic.web.arrivals.poisson": ["20/s", "60/s"]}
     done = laboratory.compare(overload, vary=loads, seeds=2, settings=QUICK)
-    assert done.recommendation.startswith("No recommendation: no two settings met the same flows")
+    told = "the settings differ in the traffic (traffic.web.arrivals.poisson)"
+    assert done.recommendation == f"No recommendation: {told}, which is given and not chosen."
+
+
+@pytest.mark.parametrize(
+    ("key", "values", "what"),
+    [
+        ("traffic.web.patience", ["1s", "30s"], "the traffic"),
+        ("topology.dumbbell.bottleneck.rate", ["2Mbit", "9Mbit"], "the link"),
+        ("port.bottleneck.corrupt", [0.0, 0.2], "the link"),
+    ],
+)
+def test_what_nobody_at_the_link_chooses_is_no_setting_to_take(overload, key, values, what):
+    """Both meet the same flows, and one is better by far: as users give up, or the link is fast."""
+    done = laboratory.compare(overload, vary={key: values}, seeds=3, settings=QUICK)
+    assert (
+        f"the settings differ in {what} ({key}), which is given and not chosen"
+        in done.recommendation
+    )
+
+
+def test_for_each_kind_of_traffic_there_is_a_line(overload):
+    axes = {"traffic.web.patience": ["2s", "30s"]}
+    done = laboratory.sweep(overload, axes, gates=["none", "fixed-rate:1"], seeds=3, settings=QUICK)
+    lines = done.recommendation.splitlines()
+    assert [line.partition(":")[0] for line in lines] == [
+        "At traffic.web.patience = 2s",
+        "At traffic.web.patience = 30s",
+    ]
+
+
+# a router has the buffer that its owner gives it
+def test_a_buffer_is_chosen(overload):
+    key = "topology.dumbbell.bottleneck.buffer"
+    done = laboratory.compare(overload, vary={key: ["2packets", "40packets"]}, seeds=3)
+    assert "given and not chosen" not in done.recommendation
+    assert "Basis: 3 seeds on the same flows" in done.recommendation
 
 
 def test_a_sweep_has_a_line_for_each_load(overload):
@@ -184,3 +222,20 @@ def test_settings_that_count_over_other_times_are_not_compared(tmp_path):
     )
     done = laboratory.compare(text, vary={"warmup": ["0s", "9s"]}, seeds=2)
     assert "same time" in done.recommendation
+
+
+SLOWER = (
+    FAR.partition("[traffic.updates]")[0]
+    + """
+[variant.slow]
+topology.dumbbell.bottleneck.rate = "2Mbit"
+[variant.fast]
+"""
+)
+
+
+def test_the_offered_load_is_that_of_the_setting_that_is_recommended():
+    """5/s of 50 kB are 2 Mbit/s: all that the slow link carries, and a fifth of the fast one."""
+    done = laboratory.compare(SLOWER, seeds=3)
+    assert done.recommendation.startswith("Recommended: fast, better for ")
+    assert "offered load of bottleneck 20 % under fast and 100 % under slow." in done.recommendation

@@ -86,6 +86,20 @@ def test_an_argument_that_a_law_has_no_place_for_is_refused():
         overrides.law_cells("gate", ["close-probe:5"], ["bottleneck"], PLAIN)
 
 
+# the second value took the place of the first, and the name of the setting had both
+@pytest.mark.parametrize(
+    ("text", "twice"),
+    [
+        ("fixed-rate:rate=3/s:rate=4/s", "rate"),
+        ("fixed-rate:3:rate=4/s", "rate"),
+        ("tide:law=none", "law"),
+    ],
+)
+def test_a_setting_of_a_law_is_given_once(text, twice):
+    with pytest.raises(UsageError, match=f"The gate {text} has {twice} twice"):
+        overrides.law_cells("gate", [text], ["bottleneck"], PLAIN)
+
+
 PORT = """
 [port.b]
 gate = { law = "close-probe", alpha_min = 10, admit = "syn-ack" }

@@ -11,7 +11,7 @@ import pytest
 
 import tidegate as laboratory
 from test_cli import PATIENCE_S
-from tidegate.show import hints
+from tidegate.show import next_command
 
 DOWNLOADS = """\
 name     = "downloads"
@@ -317,4 +317,4 @@ def test_after_a_run_its_own_gate_is_the_one_to_compare(tidegate, overload_file,
 def test_a_command_that_is_shown_can_be_typed_as_it_stands(monkeypatch, called, shown):
     monkeypatch.setattr("sys.argv", [called])
     monkeypatch.setattr("shutil.which", lambda _: "/on/the/path/tidegate")
-    assert hints.program() == shown
+    assert next_command.program() == shown

@@ -1,12 +1,15 @@
-"""The service of OpenWrt: what its script makes of /etc/config/tidegated, and what it starts."""
+"""OpenWrt: what its service makes of /etc/config/tidegated and starts; what its package has."""
 
+import io
 import re
 import subprocess
+import tarfile
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tools import openwrt, openwrt_boot
 
 from tidegate.hosts.lab import program
 
@@ -124,3 +127,93 @@ def test_a_file_of_ones_own_is_taken_as_it_is(started: Start, tmp_path: Path) ->
     said = started({"router": {"enabled": "1", "file": str(own)}})
     assert f"--config {own}\n" in said
     assert not (tmp_path / "router.toml").exists()
+
+
+# A package of opkg is a .tar.gz of three members: the number of its format, and two .tar.gz.
+def parts(package: Path) -> dict[str, tarfile.TarFile]:
+    with tarfile.open(package) as outer:
+        assert outer.getnames() == ["./debian-binary", "./control.tar.gz", "./data.tar.gz"]
+        held = {each.name: outer.extractfile(each) for each in outer}
+        read = {name: file.read() for name, file in held.items() if file is not None}
+    assert read["./debian-binary"] == b"2.0\n"
+    inner = ("control", "data")
+    return {name: tarfile.open(fileobj=io.BytesIO(read[f"./{name}.tar.gz"])) for name in inner}
+
+
+def text_of(tar: tarfile.TarFile, name: str) -> str:
+    file = tar.extractfile(name)
+    assert file is not None
+    return file.read().decode()
+
+
+def test_the_package_has_the_program_its_service_and_its_configuration(tmp_path: Path) -> None:
+    package, _ = openwrt.write("aarch64", b"a program", tmp_path)
+    data = parts(package)["data"]
+    assert text_of(data, "./usr/sbin/tidegated") == "a program"
+    modes = {each.name: each.mode for each in data if each.isfile()}
+    assert modes == {
+        "./usr/sbin/tidegated": 0o755,
+        "./etc/init.d/tidegated": 0o755,
+        "./etc/config/tidegated": 0o600,
+    }
+    folders = [each.name for each in data if each.isdir()]
+    assert folders == ["./usr", "./usr/sbin", "./etc", "./etc/init.d", "./etc/config"]
+    assert all(each.uid == 0 and each.gid == 0 for each in data)
+
+
+# opkg keeps a file in `conffiles` that its user has changed.
+def test_a_changed_configuration_is_kept_and_the_modules_are_named(tmp_path: Path) -> None:
+    control = parts(openwrt.write("aarch64", b"", tmp_path)[0])["control"]
+    assert text_of(control, "./conffiles") == "/etc/config/tidegated\n"
+    described = text_of(control, "./control")
+    assert "\nDepends: kmod-sched-core, kmod-sched-bpf\n" in described
+    assert f"\nVersion: {openwrt.version()}\n" in described
+
+
+@pytest.mark.parametrize(("name", "code"), [("this", 0), ("mips64", 1)])
+def test_a_router_with_another_processor_refuses_it(tmp_path: Path, name: str, code: int) -> None:
+    here = subprocess.run(["uname", "-m"], capture_output=True, text=True, check=True).stdout
+    name = here.strip() if name == "this" else name
+    control = parts(openwrt.write(name, b"", tmp_path)[0])["control"]
+    script = text_of(control, "./preinst")
+    done = subprocess.run(["sh", "-ec", script], capture_output=True, text=True, check=False)
+    assert done.returncode == code
+    assert ("is for mips64" in done.stderr) == bool(code)
+
+
+def test_the_same_program_is_the_same_package(tmp_path: Path) -> None:
+    one, other = (openwrt.write("x86_64", b"p", tmp_path / each)[0] for each in ("a", "b"))
+    assert one.read_bytes() == other.read_bytes()
+
+
+RIGHT = """
+crowd without: 40
+doctor told: 0
+crowd told: 7
+crowd killed-told: 40
+doctor hidden: 0
+crowd hidden: 8
+crowd killed-hidden: 40
+ended
+"""
+
+
+@pytest.mark.parametrize(
+    ("said", "other", "fault"),
+    [
+        ("crowd told: 7", "crowd told: 7", None),
+        ("crowd told: 7", "crowd told: 9", "told: 9 got in"),
+        ("crowd told: 7", "crowd told: 0", "told: 0 got in"),
+        ("crowd hidden: 8", "", "hidden: nobody got in"),
+        ("killed-hidden: 40", "killed-hidden: 39", "killed-hidden: 39 of 40"),
+        ("crowd without: 40", "crowd without: 1", "without: 1 of 40"),
+        ("doctor hidden: 0", "doctor hidden: 1", "exit code 1"),
+        ("ended", "Kernel panic", "did not end"),
+        ("crowd without", "the package refuses this processor\ncrowd without", "another processor"),
+    ],
+)
+def test_a_kernel_in_which_a_rule_does_not_hold_is_a_fault(
+    said: str, other: str, fault: str | None
+) -> None:
+    found = openwrt_boot.faults(RIGHT.replace(said, other))
+    assert found == [] if fault is None else len(found) == 1 and fault in found[0]

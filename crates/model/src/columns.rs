@@ -252,7 +252,7 @@ table! {
     port: Category "" "port";
     queue_p95_packets: f64 "packets" "percentile 95 of the packets that wait";
     queue_p99_packets: f64 "packets" "percentile 99";
-    queue_delay_mean_s: f64 "s" "mean delay of the queue: the bytes that wait, over the capacity; without the instants at which that is 0";
+    queue_delay_mean_s: f64 "s" "mean delay of the queue: the bytes that wait, over the capacity, as CAKE's shaper counts them where that is slower than the link; without the instants at which the capacity is 0";
     queue_delay_p95_s: f64 "s" "percentile 95 of it";
     queue_delay_p99_s: f64 "s" "percentile 99 of it";
 }
@@ -262,7 +262,7 @@ table! {
     PortRow of PORTS:
     time_s: f64 "s" "end of the interval";
     port: Category "" "port";
-    capacity_bps: u64 "bit/s" "capacity at the end of the interval; 0 in an outage, where a trace is 0";
+    capacity_bps: u64 "bit/s" "capacity at the end of the interval: of the link, or of CAKE's shaper where that is slower; 0 in an outage, where a trace is 0";
     syn_arrived: u64 "packets" "opening packets that arrived";
     syn_refused: u64 "packets" "of these, dropped or rejected by the gate";
     syn_dropped: u64 "packets" "opening packets lost here for whatever reason: refused, dropped by the queue, or lost on the link";
@@ -289,7 +289,7 @@ table! {
     queue_bytes: u64 "B" "bytes of these";
     queue_mean_packets: f64 "packets" "packets waiting, averaged over the interval's time";
     avg_queue_packets: f64 "packets" "the average queue that the queue's law goes by, at the end of the interval; empty: it keeps none";
-    utilisation: f64 "1" "share of the interval in which the link was transmitting; never while its capacity is 0";
+    utilisation: f64 "1" "share of the interval in which the link was transmitting, never while its capacity is 0; or that which the packets sent take at CAKE's shaper, if that is more";
 }
 
 /// A row of `port_totals`: one for each port, access links included, whose

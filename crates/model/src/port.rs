@@ -9,7 +9,7 @@ mod mishaps;
 use rand::RngExt;
 use rand_pcg::Pcg64;
 use tidegate_core::law::greedy::{Filter, Names};
-use tidegate_core::law::queue::Discipline;
+use tidegate_core::law::queue::{Discipline, Traits};
 use tidegate_core::law::rate::RateLaw;
 use tidegate_core::law::session::keep::Kept;
 use tidegate_core::law::session::onset::AtOnset;
@@ -85,6 +85,11 @@ impl scenario::Port {
     /// Whether something may befall a packet that has crossed its link.
     pub fn mistreats(&self) -> bool {
         self.loses() || self.impairments.corrupt > 0.0 || self.impairments.duplicate > 0.0
+    }
+
+    /// Its capacity while its link has this rate: a shaper of its queue may let less through.
+    pub fn carries(&self, rate: Rate) -> Rate {
+        self.queue.bandwidth().map_or(rate, |shaper| rate.min(shaper))
     }
 
     /// Builds the port with its stages. Its laws do not run until they are started. `number`

@@ -11,6 +11,7 @@ mod gates;
 mod guests;
 mod links;
 mod load;
+mod offered;
 mod outlook;
 mod pages;
 mod properties;

@@ -57,5 +57,29 @@ fn the_loss_of_a_link_changes_in_steps_and_ramps() {
     let at = |seconds| share.value(Time::from_secs(seconds));
     assert_eq!([0, 9, 10, 19, 20].map(at), [0.0, 0.0, 0.5, 0.5, 0.0]);
     assert!(refusal(BASE, &[("change", &of("5%"))]).contains("`5%` is no share"));
-    assert!(refusal(BASE, &[("change", &of("1.5"))]).contains("`change.0.to`: out of range"));
+    let found = refusal(BASE, &[("change", &of("1.5"))]);
+    assert!(found.contains("`change.0.to`: 1.5 is out of range"), "{found}");
+}
+
+/// A help names the range, and each of its ends is one that may be written.
+#[test]
+fn what_is_out_of_range_is_told_the_range() {
+    let change =
+        |what: &str, to: &str| format!("[{{ what = \"{what}\", at = \"10s\", to = \"{to}\" }}]");
+    for (what, wrong, ends) in [
+        ("bottleneck.loss", "50", ["0", "1"]),
+        ("bottleneck.rate", "11Tbit", ["1bit", "10Tbit"]),
+        ("bottleneck.delay", "2h", ["0s", "1h"]),
+        ("traffic.web.size.mean", "0B", ["1B", "1000GB"]),
+        ("traffic.web.arrivals", "2000000000/s", ["0/s", "1000000000/s"]),
+    ] {
+        let found = refusal(BASE, &[("change", &change(what, wrong))]);
+        // what no rate or frequency can be is refused as it is read, by its upper end
+        let range = format!("to {}", ends[1]);
+        assert!(found.contains(wrong) && found.contains("is out of range"), "{found}");
+        assert!(found.contains(&range), "no `{range}` in\n{found}");
+        for end in ends {
+            assert!(loaded(BASE, &[("change", &change(what, end))]).is_ok(), "{what} to {end}");
+        }
+    }
 }

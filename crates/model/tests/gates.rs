@@ -95,3 +95,26 @@ fn a_gate_that_sees_both_directions_needs_both() {
         "{found}"
     );
 }
+
+/// A key without effect is refused: `admit` and `opener` say the same thing, so one of them would be
+/// ignored. What is suggested is no key twice, though `admit` belongs to the law and to all gates.
+#[test]
+fn what_opens_a_session_is_written_once() {
+    let told = |gate: &str| {
+        let text = TEXT.replace(r#"{ law = "close-probe", limiter = "token-bucket" }"#, gate);
+        let source = Source { name: "test.toml", text: &text };
+        let found = load(source, &[], &BTreeMap::new());
+        found.err().map(|report| report.to_string()).unwrap_or_default()
+    };
+    for law in ["tide", "close-probe", "fixed-rate"] {
+        for opener in ["syn", "syn-ack"] {
+            let both = format!("{{ law = '{law}', admit = 'syn', opener = '{opener}' }}");
+            let found = told(&both);
+            assert!(found.contains("gate.opener") && found.contains("leave one of the two out"));
+        }
+    }
+    assert_eq!(told("{ law = 'tide', admit = 'clients', opener = 'syn' }"), "");
+    let found = told("{ law = 'tide', admits = 'syn' }");
+    assert!(found.contains("did you mean `admit`"), "{found}");
+    assert_eq!(found.matches(" admit,").count(), 1, "{found}");
+}

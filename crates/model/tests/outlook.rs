@@ -64,6 +64,12 @@ fn an_interval_that_does_not_fit_the_round_trips_is_named_with_one_that_does() {
         let [warning] = &found[..] else { panic!("{law}: {found:?}") };
         assert!(warning.contains("class `a`, take 600ms"), "{warning}");
         assert!(warning.contains("interval = \"600ms\", target = \"30ms\""), "{warning}");
+        // cake_reconfigure of sch_cake: four times 10 Mbit/s for 600 ms are 3 MB, and 1bdp is less
+        let room = warning.contains("buffer = \"3MB\"");
+        assert_eq!(room, law == "cake", "{warning}");
+        let text = BASE.replace("\"10ms\"", "\"298ms\"").replace("1bdp", "4bdp");
+        let roomy = warnings(&read(&format!("{text}\n{queue}"), &[]));
+        assert!(roomy[0].ends_with("target = \"30ms\""), "{roomy:?}");
         assert_eq!(far("148ms", &queue), Vec::<String>::new());
         let fitting = queue.replace(" }", ", interval = '600ms', target = '30ms' }");
         assert_eq!(far("298ms", &fitting), Vec::<String>::new());
@@ -118,6 +124,17 @@ fn a_gate_that_goes_by_the_wrong_packet_is_named() {
     let gate = "[port.bottleneck]\ngate = { law = 'close-probe', admit = 'syn' }\n";
     let found = warnings(&read(&format!("{down}\n{gate}"), &[]));
     assert!(found[0].contains("`bottleneck`") && found[0].contains("SYN+ACK"), "{found:?}");
+    // the remedy fits whichever key is written: `opener` alone is a key of the gate
+    for law in ["tide", "close-probe"] {
+        for key in ["opener", "admit"] {
+            let gate =
+                format!("[port.bottleneck]\ngate = {{ law = '{law}', {key} = 'syn-ack' }}\n");
+            let found = with(&gate);
+            let [only] = &found[..] else { panic!("{law}, {key}: {found:?}") };
+            assert!(only.contains("leave that key out, or write \"syn\" there"), "{only}");
+            assert_eq!(with(&gate.replace("syn-ack", "syn")), Vec::<String>::new());
+        }
+    }
     let none = BASE.replace("profile = \"linux\"", "profile = \"linux\", handshake = false");
     let found = warnings(&read(&format!("{none}\n{GATE}"), &[]));
     assert!(found[0].contains("without a handshake"), "{found:?}");
@@ -158,6 +175,97 @@ fn senders_and_ports_that_do_not_speak_to_each_other_are_both_named() {
         ),
     ] {
         assert_eq!(with(&sound), Vec::<String>::new(), "{sound}");
+    }
+}
+
+/// RFC 3168 and RFC 9331: a mark takes a sender whose packets are ECN-capable and a queue that marks.
+/// dctcp and prague always are (docs of `ecn` of TCP), dualpi2 always marks (RFC 9332), and so does
+/// fq-codel by default; a `ce_threshold` marks L4S alone.
+#[test]
+fn who_waits_for_marks_in_vain_is_named_and_nobody_else() {
+    let said = |transport: &str, queue: &str| {
+        let text = BASE.replace("{ tcp = { profile = \"linux\" } }", transport);
+        warnings(&read(&format!("{text}[port.bottleneck]\nqueue = {{ law = {queue} }}\n"), &[]))
+    };
+    let tcp = |more: &str| format!("{{ tcp = {{ profile = 'linux', {more} }} }}");
+    let media = "{ udp = { rate = '1Mbit', packet = '1000B', ecn = 'ect1', media = { control = { \
+                 law = 'nada' } } } }";
+    let udp = "{ udp = { rate = '1Mbit', packet = '1000B', ecn = 'ect1' } }";
+    for (transport, why) in [
+        (tcp("ecn = true"), "asks for ECN"),
+        (tcp("control = 'dctcp'"), "sends by dctcp"),
+        (tcp("control = 'prague'"), "sends by prague"),
+    ] {
+        let found = said(&transport, "'drop-tail'");
+        let [only] = &found[..] else { panic!("{transport}: {found:?}") };
+        assert!(only.contains(why) && only.contains("no queue on its way marks"), "{only}");
+        for queue in ["'dualpi2'", "'fq-codel'", "'red', ecn = true", "'cake'"] {
+            assert_eq!(said(&transport, queue), Vec::<String>::new(), "{transport} {queue}");
+        }
+        let over = "'dqm', over = { law = 'codel', ecn = true }";
+        assert_eq!(said(&transport, over), Vec::<String>::new(), "{transport}");
+    }
+    let threshold = "'fq-codel', ecn = false, ce_threshold = '1ms'";
+    assert_eq!(said(&tcp("control = 'prague'"), threshold), Vec::<String>::new());
+    assert!(said(&tcp("control = 'dctcp'"), threshold)[0].contains("marks"));
+    // of what users supply nothing is known
+    assert_eq!(said(&tcp("ecn = true"), "'python', name = 'mine'"), Vec::<String>::new());
+    let unlimited = |transport: &str| {
+        let text =
+            BASE.replace("\"10kB\"", "'unlimited'").replace("poisson = \"20/s\"", "at = ['0s']");
+        warnings(&read(&text.replace("{ tcp = { profile = \"linux\" } }", transport), &[]))
+    };
+    assert!(unlimited(media)[0].contains("sends media with ECN"), "{:?}", unlimited(media));
+    assert_eq!(unlimited(udp), Vec::<String>::new());
+}
+
+/// The same from the side of the queue: only where marks were asked for, as some laws mark by default.
+#[test]
+fn a_queue_that_marks_nobodys_packets_is_named() {
+    let queue = |queue: &str| with(&format!("[port.bottleneck]\nqueue = {{ law = {queue} }}\n"));
+    for law in ["red", "codel", "pie", "fq-pie"] {
+        let found = queue(&format!("'{law}', ecn = true"));
+        let [only] = &found[..] else { panic!("{law}: {found:?}") };
+        assert!(
+            only.contains("`bottleneck`") && only.contains("no class that crosses it"),
+            "{only}"
+        );
+        assert_eq!(queue(&format!("'{law}'")), Vec::<String>::new());
+    }
+    for law in ["fq-codel", "cake", "dualpi2"] {
+        assert_eq!(queue(&format!("'{law}'")), Vec::<String>::new());
+    }
+}
+
+/// By hand: 1bdp of 10 Mbit/s and 24 ms are 30 kB, 20 packets of 1500 B, or 60 mean packets of 500 B
+/// where RED counts bytes. An automatic max_th is three times min_th, whatever the buffer.
+#[test]
+fn thresholds_that_the_buffer_does_not_let_the_queue_reach_are_named() {
+    let said = |red: &str, buffer: &str| {
+        let text = BASE.replace("1bdp", buffer);
+        let port = format!("[port.bottleneck]\nqueue = {{ law = {red} }}\n");
+        warnings(&read(&format!("{text}{port}"), &[]))
+    };
+    for (red, buffer, named) in [
+        ("'red', min_th = 500, max_th = 900", "1bdp", Some("min_th")),
+        ("'red', min_th = 21", "1bdp", Some("min_th")),
+        ("'red', min_th = 20", "1bdp", None),
+        ("'red', min_th = 5, max_th = 21", "1bdp", Some("max_th")),
+        ("'red', min_th = 5, max_th = 20", "1bdp", None),
+        ("'red', min_th = 21, max_th = 60, bytes = true", "1bdp", None),
+        ("'red', min_th = 61, max_th = 90, bytes = true", "1bdp", Some("min_th")),
+        ("'red', min_th = 5, max_th = 15", "14packets", Some("max_th")),
+        ("'red', min_th = 5, max_th = 15", "15packets", None),
+        ("'dqm', over = { law = 'red', min_th = 90 }", "80packets", Some("min_th")),
+        ("'red'", "6packets", Some("min_th")),
+        ("'red'", "20packets", None),
+    ] {
+        let found = said(red, buffer);
+        let fits = match named {
+            None => found.is_empty(),
+            Some(key) => matches!(&found[..], [one] if one.contains(&format!("({key})"))),
+        };
+        assert!(fits, "{red}, {buffer}: {found:?}");
     }
 }
 

@@ -140,12 +140,23 @@ fn draws_are_the_recorded_flows_and_turn_those_of_the_other_direction() {
 
 #[test]
 fn what_is_wrong_in_a_table_is_shown_in_its_line() {
-    let cases: [(&str, &[&str]); 16] = [
+    let cases: [(&str, &[&str]); 18] = [
         ("", &["flows.csv, line 1", "no column `start_s`"]),
         ("time,size_bytes\n1,1\n", &["line 1", "no column `start_s`", "columns here: time"]),
         ("start_s;size_bytes\n0,5;1\n", &["separate the columns by commas, not by `;`"]),
         ("start_s\tsize_bytes\n0.5\t1\n", &["separate the columns by commas, not by tabs"]),
-        ("start_s,sizebytes\n1,1\n", &["no column `size_bytes`", "did you mean `sizebytes`"]),
+        (
+            "start_s,sizebytes\n1,1\n",
+            &["no column `size_bytes`", "write `size_bytes` in place of `sizebytes`"],
+        ),
+        (
+            "start,size_bytes\n1,1\n",
+            &["no column `start_s`", "write `start_s` in place of `start`,"],
+        ),
+        (
+            "start_s,bytes\n1,1\n",
+            &["no column `size_bytes`", "as in `start_s,size_bytes,direction`"],
+        ),
         ("start_s,size_bytes\n", &["there are no flows in flows.csv"]),
         ("start_s,size_bytes\n1,1\n-1,5\n", &["line 3", "`start_s` cannot be `-1`", "^^"]),
         ("start_s,size_bytes\n1,1\n\n# x\n1,0\n", &["line 5", "`size_bytes` cannot be `0`"]),

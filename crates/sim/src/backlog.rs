@@ -78,9 +78,7 @@ impl Backlog {
         for (&number, found) in self.ports.iter().zip(&mut self.found) {
             let port = &mut ports[number as usize];
             port.advance(now);
-            let capacity = port.capacity().bps();
-            let delay_s = (capacity > 0).then(|| port.queue_bytes() as f64 * 8.0 / capacity as f64);
-            found.add(port.queue_packets(), delay_s);
+            found.add(port.queue_packets(), port.queue_delay_s());
         }
     }
 

@@ -140,6 +140,7 @@ struct Snapshot {
     counters: Counters,
     waiting_ps: u128,
     busy_ps: u64,
+    shaped_ps: u64,
     possible_bytes: u64,
     at: Time,
 }
@@ -151,6 +152,7 @@ impl Snapshot {
             counters: port.counters(),
             waiting_ps: port.waiting_ps(now),
             busy_ps: port.transmitting_ps(now),
+            shaped_ps: port.shaped_ps(now),
             possible_bytes: port.possible_bytes(now),
             at: now,
         }
@@ -192,8 +194,19 @@ fn port_row(number: u32, port: &Port, before: &Snapshot, after: &Snapshot) -> Po
         queue_bytes: port.queue_bytes(),
         queue_mean_packets: (after.waiting_ps - before.waiting_ps) as f64 / span,
         avg_queue_packets: port.avg_queue_packets(after.at).unwrap_or(f64::NAN),
-        utilisation: (after.busy_ps - before.busy_ps) as f64 / span,
+        utilisation: in_use(before, after) / span,
     }
+}
+
+/// How long the capacity was in use between two snapshots, in picoseconds.
+///
+/// The link was for as long as it transmitted. A shaper gives packets their time at its rate, and no
+/// more of it than has passed; that a slower link has kept packets back allows it a burst, which
+/// takes less time than it was given.
+fn in_use(before: &Snapshot, after: &Snapshot) -> f64 {
+    let transmitting = after.busy_ps - before.busy_ps;
+    let given = (after.shaped_ps - before.shaped_ps).min((after.at - before.at).ps());
+    transmitting.max(given) as f64
 }
 
 fn port_columns(rows: Table<PortRow>, scenario: &Scenario) -> Vec<Column> {

@@ -64,6 +64,10 @@ class Commands:
     missing: str = ""
     """The option that is missing for one of two directions."""
 
+    def leads_through(self, interface: str) -> bool:
+        """Tell whether any line is about an interface."""
+        return any(interface in line.split() for line in self.lines)
+
     def document(self) -> dict[str, object]:
         """Return it for machines."""
         return {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from rich import box
@@ -112,11 +113,9 @@ def _is_beyond(setting: Setting, users: Users, measure: Measure) -> bool:
 def of_commands(found: Commands) -> Text:
     """Return what to type, ready to copy."""
     said = Text()
-    title = SAYS[found.control]
-    said.append(f"On the router: {title}\n", style="bold")
+    said.append(f"On the router: {_control(found)}\n", style="bold")
     if found.missing:
-        way = "downloads" if found.missing == "--up" else "uploads"
-        said.append(f"Here are {way} alone: give {found.missing} for the other direction.\n")
+        said.append(f"Give {found.missing} for the other direction.\n")
     for line in found.lines:
         said.append(f"  {line}\n")
     if found.undo:
@@ -126,6 +125,16 @@ def of_commands(found: Commands) -> Text:
         for line in found.gate.splitlines():
             said.append(f"  {line}\n")
     return said
+
+
+def _control(found: Commands) -> str:
+    """Return what the lines control: one direction alone, where the other rate is not known."""
+    said = SAYS[found.control]
+    if not found.missing:
+        return said
+    way = "downloads" if found.missing == "--up" else "uploads"
+    said = re.sub("(in )?both directions", f"for {way} alone", said)
+    return said if found.gate else said.partition(", and the gate")[0]
 
 
 def of_many(found: Sequence[HowMany]) -> Text:

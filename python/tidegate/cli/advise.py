@@ -19,7 +19,7 @@ from tidegate.cli.console import (
     text,
     where,
 )
-from tidegate.cli.options import colour, default_folder
+from tidegate.cli.options import colour, default_folder, warn
 
 if TYPE_CHECKING:
     from tidegate.advise.fit import Given, Link
@@ -72,8 +72,8 @@ def advise(
         int | None,
         typer.Option(
             min=2,
-            help="Number of seeds: 1, 2, ...; default 5 and 10, and 20 where these do not recommend"
-            " the same.",
+            help="Number of seeds: 1, 2, ...; default 5 and 10, and 20 unless both of these"
+            " recommend the same control.",
         ),
     ] = None,
     workers: Workers = None,
@@ -128,7 +128,7 @@ def advise(
     _finish(link, answer, told, router, control, as_json=as_json)
 
 
-MADE = "Made by tidegate advise. Run it again: tidegate compare FILE"
+MADE = "Made by tidegate advise. Run it again: tidegate compare FILE --seeds {}"
 SCENARIO = "scenario.toml"
 
 
@@ -198,14 +198,16 @@ def _judged(
     from tidegate.scenario.document import read
 
     length = times(link)
-    written = scenario_text(link, who, length, made_by=MADE)
     answer = Answer(folder=out)
     for seeds in attempts(asked):
         before = answer.verdict
         if before is not None:
             found = f"{before.first} helps" if before.helps else "no control helps"
             say(f"With {answer.seeds} seeds {found}: {seeds} tell whether that holds.")
+        written = scenario_text(link, who, length, made_by=MADE.format(seeds))
         planned = comparison(read(written), Controls(), seeds=seeds, colour=colour())
+        if before is None:
+            warn(planned.warnings)
         say(
             f"Simulating {len(planned.subject.jobs)} runs of {length.duration_s:g} s: {seeds} seeds"
             " of each control."
@@ -281,19 +283,22 @@ def _finish(
                 shown.of_unknown(link),
             )
         )
+    if router.ifb and not typed.leads_through(router.down):
+        said = "the gate needs none" if typed.gate else "no line here is about downloads"
+        say(f"tidegate: --ifb has no effect: {said}.")
     if answer.folder is None:
         say(_without_people(link))
     else:
-        _saved(answer.folder, typed)
+        _saved(answer.folder, typed, answer.seeds)
 
 
-def _saved(folder: Path, typed: Commands) -> None:
+def _saved(folder: Path, typed: Commands, seeds: int) -> None:
     """Save the commands and a page beside the runs."""
     import shlex
 
     from tidegate.grid.load import load
     from tidegate.results.store import display, write_whole
-    from tidegate.show.hints import program
+    from tidegate.show.next_command import program
     from tidegate.show.page import page
 
     runs = load(folder)
@@ -308,4 +313,4 @@ def _saved(folder: Path, typed: Commands) -> None:
     shown = display(folder)
     say(f"Saved in {shown}: {SCENARIO}, the runs, {', '.join(files)}")
     again = shlex.quote(f"{shown}/{SCENARIO}")
-    say(f"Run it again, or changed: {program()} compare {again}")
+    say(f"Run it again, or changed: {program()} compare {again} --seeds {seeds}")

@@ -31,7 +31,7 @@ from tidegate.cli.options import (
 
 if TYPE_CHECKING:
     from tidegate.grid.grid_result import GridResult
-    from tidegate.scenario.document import Document
+    from tidegate.show.next_command import Given
 
 FileOrFolder = Annotated[Path, where("FILE", "A scenario (TOML), or a folder of results.")]
 Other = Annotated[Path | None, where("[FOLDER]", "Another folder of results.")]
@@ -113,6 +113,7 @@ def compare(
     from tidegate.scenario.own import laws
     from tidegate.show import finished
     from tidegate.show.look import Look
+    from tidegate.show.next_command import Given
 
     together(terminal, as_json)
     look = Look.of(formats)
@@ -146,10 +147,12 @@ def compare(
     else:
         finished.show(stdout(), done, terminal=terminal, every=every)
     say(f"Data{'' if no_plots else f', pictures ({look.named})'} and summary: {shown}")
-    _hinted(done, file, asked)
+    _hinted(done, Given.of(file, settings, law, port), planned.effective)
 
 
-def _hinted(done: GridResult, file: Path, asked: Document) -> None:
+def _hinted(done: GridResult, given: Given, effective: str) -> None:
+    import tomllib
+
     from tidegate.show import hints
     from tidegate.show.recommendation import recommendation
 
@@ -158,5 +161,5 @@ def _hinted(done: GridResult, file: Path, asked: Document) -> None:
         say(f"tidegate: {full}")
     for warning in hints.alike(done):
         say(f"tidegate: {warning}")
-    if next_step := hints.after(done, str(file), asked.tables()):
+    if next_step := hints.after(done, given, tomllib.loads(effective)):
         say(next_step)

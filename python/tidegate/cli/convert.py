@@ -28,7 +28,7 @@ def convert(file: File, rate: Rate = None, delay: Delay = None, out: Out = None)
     from tidegate.results.store import display, write_whole
     from tidegate.scenario import made, quantities
     from tidegate.scenario.made.graph import Given
-    from tidegate.show.hints import program
+    from tidegate.show.next_command import program
 
     if rate is not None:
         quantities.rate_bps("--rate", rate)

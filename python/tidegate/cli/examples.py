@@ -21,7 +21,7 @@ def examples(folder: Folder = None) -> None:
     from tidegate.errors import TidegateError
     from tidegate.results.store import write_whole
     from tidegate.scenario import examples as ready
-    from tidegate.show.hints import program
+    from tidegate.show.next_command import program
 
     there = ready.files()
     if not there:

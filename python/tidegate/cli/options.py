@@ -83,10 +83,11 @@ def document(file: Path, settings: list[str] | None) -> Document:
 def refuse_lost(asked: Document, later: Sequence[Sequence[Setting]]) -> None:
     """Refuse what --set sets, and a control, an axis or a variant sets after it."""
     from tidegate.errors import UsageError
+    from tidegate.scenario.overrides import clash
 
     for mine, _ in asked.settings:
         for key, _ in itertools.chain.from_iterable(later):
-            if f"{key}.".startswith(f"{mine}.") or f"{mine}.".startswith(f"{key}."):
+            if clash(mine, key):
                 raise UsageError(
                     f"--set {mine} has no effect: a control, axis or variant sets {key}.",
                     f"Leave out --set {mine}, or what sets {key}.",

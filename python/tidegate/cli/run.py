@@ -27,12 +27,13 @@ from tidegate.cli.options import (
 from tidegate.results.location import is_remote, plain_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from tidegate._native import Scenario
     from tidegate.results.simulate import FlowLogs, PortCapture
     from tidegate.results.store import Objects, Store
     from tidegate.scenario.document import Document
+    from tidegate.show.next_command import Given
 
 Seed = Annotated[int, typer.Option(min=0, max=(1 << 64) - 1, help="Seed of all random draws.")]
 Pcap = Annotated[str | None, text("PORT", "Write what a port sends to PORT.pcapng, for Wireshark.")]
@@ -83,8 +84,9 @@ def run(
     from tidegate.results.run_files import write_single_run
     from tidegate.results.simulate import simulate
     from tidegate.scenario.own import laws
-    from tidegate.show import hints, progress
+    from tidegate.show import progress
     from tidegate.show.forecast import of_run
+    from tidegate.show.next_command import Given
     from tidegate.show.tables import of_run as table_of
 
     together(terminal, as_json)
@@ -118,12 +120,24 @@ def run(
         stdout().print(table_of(done.summary, outcome.access, every=every))
         if terminal:
             _draw(saved)
-    for name, number in followed:
-        began = next(each["flows"] for each in done.summary["classes"] if each["name"] == name)
-        if number >= began:
-            say(f"tidegate: there was no flow {name}:{number}: {began} began, from {name}:0 on.")
+    _name_absent(followed, done.summary)
     say(f"Data and summary: {saved}")
-    say(hints.after_run(scenario, str(file)))
+    say(_hint(scenario, document(file, settings), Given.of(file, settings, law), done.summary))
+
+
+def _name_absent(followed: list[tuple[str, int]], summary: Mapping[str, Any]) -> None:
+    """Name the flows that were to be followed, and that never began."""
+    began = {each["name"]: each["flows"] for each in summary["classes"]}
+    for name, number in followed:
+        if number >= (count := began[name]):
+            say(f"tidegate: there was no flow {name}:{number}: {count} began, from {name}:0 on.")
+
+
+def _hint(scenario: Scenario, written: Document, given: Given, summary: Mapping[str, Any]) -> str:
+    from tidegate.show import hints
+
+    used = {port["name"]: port["utilisation"] for port in summary["ports"]}
+    return hints.after_run(scenario, written, given, used)
 
 
 def _opened(

@@ -33,7 +33,10 @@ if TYPE_CHECKING:
     from tidegate.grid.grid_result import GridResult
 
 Vary = Annotated[
-    list[str] | None, text("KEY=VALUES", "One axis: KEY=a,b,c or KEY=lo:hi:step; may be repeated.")
+    list[str] | None,
+    text(
+        "KEY=VALUES", "One axis: KEY=a,b,c or KEY=lo:hi:step, both ends included; may be repeated."
+    ),
 ]
 Gate = Annotated[str | None, text("LIST", "One more axis: controls, as in compare.")]
 Queue = Annotated[str | None, text("LIST", "One more axis: queue laws, as in compare.")]

@@ -6,7 +6,7 @@ import re
 import tomllib
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import product
+from itertools import chain, combinations, product
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,8 @@ from tidegate.scenario.overrides import (
     Variant,
     chosen_variants,
     law_cells,
+    leaves,
+    parts,
     split,
     variant_cells,
 )
@@ -60,6 +62,23 @@ class Axis:
     key: str
     values: tuple[str, ...]
     settings: tuple[tuple[Setting, ...], ...]
+    asked: tuple[tuple[Setting, ...], ...]
+    """Of these what was asked for, without what stays of the document's laws."""
+
+    def clash(self, later: Axis) -> tuple[str, ...] | None:
+        """Return the key that this axis sets and a later one too, if there is one.
+
+        A later key within a table is no clash, unless the table has it: `--gate tide` leaves open
+        what `--vary port.bottleneck.gate.g` sets.
+        """
+        mine, others = (leaves(chain.from_iterable(each.asked)) for each in (self, later))
+        # a table that comes later is in place of all that is in it
+        others |= {tuple(parts(key)) for key, _ in chain.from_iterable(later.settings)}
+        for key in sorted(mine):
+            for other in others:
+                if key[: len(other)] == other or other[: len(key)] == key:
+                    return key
+        return None
 
 
 def given(text: str) -> Axis:
@@ -71,20 +90,26 @@ def given(text: str) -> Axis:
             f"Could not understand --vary {text}.",
             "Write KEY=a,b,c or KEY=lo:hi:step, as in --vary port.bottleneck.gate.beta=0.1:0.5:0.1",
         )
-    parts = [each for part in split(values) for each in _steps(name, part)]
-    return _axis(name, parts, parts)
+    texts = [each for part in split(values) for each in _steps(name, part)]
+    return _axis(name, texts, texts)
 
 
 def asked(axes: Mapping[str, Sequence[object]] | str) -> list[Axis]:
     """Return axes as Python hands them in: keys with lists of values, or one as `given` reads."""
     if isinstance(axes, str):
         return [given(axes)]
+    if not hasattr(axes, "items"):
+        raise UsageError(
+            f"An axis is a key with its values, and not {axes!r}.",
+            'Write {"KEY": ["a", "b"]}, or the text "KEY=a,b".',
+        )
     found = []
     for key, values in axes.items():
         if isinstance(values, str) or not hasattr(values, "__iter__"):
+            listed = [*given(f"{key}={values}").values] if isinstance(values, str) else [values]
             raise UsageError(
                 f"The axis {key} is not a list of values: {values!r}.",
-                f"Write a list, as in axes={{{key!r}: [{values!r}]}}.",
+                f"Write a list, as in {{{key!r}: {listed!r}}}.",
             )
         texts = [value if isinstance(value, str) else toml.inline(value) for value in values]
         found.append(_axis(key, texts, texts))
@@ -123,12 +148,18 @@ def variants(document: Document, names: Sequence[str] | None = None) -> list[Axi
 
 def _of(key: str, found: Sequence[Variant]) -> Axis:
     return _checked(
-        Axis(key, tuple(cell.label for cell in found), tuple(cell.settings for cell in found))
+        Axis(
+            key,
+            tuple(cell.label for cell in found),
+            tuple(cell.settings for cell in found),
+            tuple(cell.asked for cell in found),
+        )
     )
 
 
 def _axis(key: str, names: Sequence[str], values: Sequence[str]) -> Axis:
-    return _checked(Axis(key, tuple(names), tuple(((key, value),) for value in values)))
+    settings = tuple(((key, value),) for value in values)
+    return _checked(Axis(key, tuple(names), settings, settings))
 
 
 def _checked(axis: Axis) -> Axis:
@@ -177,6 +208,14 @@ def _steps(key: str, text: str) -> list[str]:
             "Take a larger step.",
         )
     unit = units.pop() if units else ""
+    last = low + (count - 1) * step
+    if last != high:
+        ranges = [f"{text.rsplit(':', 2)[0]}:{_plain(end)}{unit}:" for end in (last, last + step)]
+        raise UsageError(
+            f"{text} on the axis {key} does not come to its end: it has {_plain(last)}{unit}, and"
+            f" then {_plain(last + step)}{unit}.",
+            f"Write {' or '.join(each + text.rsplit(':', 1)[1] for each in ranges)}.",
+        )
     return [f"{_plain(low + number * step)}{unit}" for number in range(count)]
 
 
@@ -197,6 +236,13 @@ def cells(axes: Sequence[Axis]) -> list[Variant]:
             "No axis to sweep was given.",
             "Give --vary KEY=a,b,c, --gate LIST, --queue LIST, or a table [sweep] in the file.",
         )
+    for one, later in combinations(axes, 2):
+        if (key := one.clash(later)) is not None:
+            raise UsageError(
+                f"The axes {one.key} and {later.key} both set {toml.key(*key)}: one of them would"
+                " have no effect.",
+                "Leave one of them out.",
+            )
     points = prod(len(axis.values) for axis in axes)
     if points > MOST_SETTINGS:
         raise UsageError(
@@ -213,7 +259,7 @@ def _cell(keys: Sequence[str], chosen: Iterable[tuple[str, tuple[Setting, ...]]]
     for key, (value, changes) in zip(keys, chosen, strict=True):
         says[key] = value
         settings += changes
-    return Variant(named(says), says, tuple(settings))
+    return Variant(named(says), says, tuple(settings), tuple(settings))
 
 
 def named(says: Mapping[str, str]) -> str:
@@ -230,12 +276,12 @@ def named(says: Mapping[str, str]) -> str:
 
 def shortened(keys: Sequence[str]) -> dict[str, str]:
     """Return the shortest distinct ends of dotted keys."""
-    parts = {key: key.split(".") for key in keys}
+    words = {key: key.split(".") for key in keys}
     short = {}
     for key in keys:
-        for length in range(1, len(parts[key]) + 1):
-            end = parts[key][-length:]
-            if sum(other[-length:] == end for other in parts.values()) == 1:
+        for length in range(1, len(words[key]) + 1):
+            end = words[key][-length:]
+            if sum(other[-length:] == end for other in words.values()) == 1:
                 short[key] = ".".join(end)
                 break
         else:

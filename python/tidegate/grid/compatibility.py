@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import tomllib
 from typing import TYPE_CHECKING, Any
 
 from tidegate.results.provenance import provenance
+from tidegate.scenario import toml
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -14,6 +16,9 @@ if TYPE_CHECKING:
 
 SHOWN = 8
 """Values of an axis that a message names."""
+CHANGES = 3
+"""Keys of a scenario that a message names."""
+REORDERED = "the same keys in another order"
 
 
 def unlike(there: Subject, here: Subject) -> list[str]:
@@ -49,11 +54,12 @@ def foreign(runs: Mapping[Job, SavedRun], plan: Plan) -> list[str]:
         point, manifest = subject.points[number], run.manifest
         if manifest["code_hash"] != ours["code_hash"]:
             by_code[made_by(manifest)] = by_code.get(made_by(manifest), 0) + 1
-        if manifest["scenario_hash"] != point.scenario_hash and "scenario" not in differences:
+        if manifest["scenario_hash"] != point.scenario_hash:
             effective = manifest.get("effective_scenario", "")
-            differences["scenario"] = (
-                f"scenario: {changes(effective, plan.scenarios[number].show())}"
-            )
+            said = f"scenario: {changes(effective, plan.scenarios[number].show())}"
+            # of one point the keys may be the same, and of the next one not
+            if differences.get("scenario", REORDERED).endswith(REORDERED):
+                differences["scenario"] = said
         inputs = manifest.get("inputs", {})
         for name in sorted({*point.inputs, *inputs}):
             if point.inputs.get(name) != inputs.get(name):
@@ -75,8 +81,25 @@ def made_by(manifest: Mapping[str, Any]) -> str:
 
 
 def changes(there: str, here: str) -> str:
-    """Return the first lines in which two effective scenarios differ."""
-    old, new = there.splitlines(), here.splitlines()
-    gone = [line.strip() for line in old if line not in set(new)][:3]
-    come = [line.strip() for line in new if line not in set(old)][:3]
-    return f"there {', '.join(gone) or 'less'}; here {', '.join(come) or 'less'}"
+    """Return the first keys in which two effective scenarios differ, with both values."""
+    old, new = _flat(there), _flat(here)
+    keys = [key for key in {**old, **new} if old.get(key) != new.get(key)]
+    told = [f"{key}: there {old.get(key, 'none')}; here {new.get(key, 'none')}" for key in keys]
+    more = [f"and {len(told) - CHANGES} more keys"] if len(told) > CHANGES else []
+    return ", ".join([*told[:CHANGES], *more]) or REORDERED
+
+
+def _flat(effective: str) -> dict[str, str]:
+    """Return the value of each dotted key of a scenario."""
+    found: dict[str, str] = {}
+
+    def add(path: tuple[str, ...], value: object) -> None:
+        if isinstance(value, dict) and value:
+            for name, each in value.items():
+                add((*path, name), each)
+        else:
+            found[toml.key(*path)] = toml.inline(value)
+
+    for name, value in tomllib.loads(effective).items():
+        add((name,), value)
+    return found

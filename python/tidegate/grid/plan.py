@@ -173,8 +173,9 @@ class Controls:
 
     gate: Sequence[str | dict[str, Any]] | str | None = None
     queue: Sequence[str | dict[str, Any]] | str | None = None
-    port: str | None = None
-    """The port, several with commas between them, or `both`: the bottleneck in both directions."""
+    port: str | Sequence[str] | None = None
+    """The port, several in a list or with commas between them, or `both`: the bottleneck in both
+    directions."""
 
     def axes(self, document: Document, at: Sequence[str], own: Collection[str]) -> list[Axis]:
         """Return an axis for each stage that was named; `own` are the caller's laws, by name."""
@@ -230,10 +231,11 @@ def sweep(
     """
     document.load(colour=colour)
     in_document, own_seeds = grid.written(document, colour=colour)
-    spans = [*(grid.variants(document, variants) if variants is not None else ()), *axes]
+    names = split(variants) if isinstance(variants, str) else variants
+    spans = [*(grid.variants(document, names) if names is not None else ()), *axes]
     if not spans and all(getattr(controls, stage) is None for stage in STAGES):
         spans = in_document
-    number = seeds or own_seeds or SEEDS
+    number = (own_seeds or SEEDS) if seeds is None else seeds
     return _plan("sweep", document, spans, controls, number, laws, shard, colour)
 
 
@@ -261,6 +263,7 @@ def _plan(
     for _, scenario in loaded:
         require_memory(scenario)
         require_laws(scenario, laws)
+        require_built_in(scenario)
     subject = Subject(
         command=command,
         name=base.name,
@@ -312,6 +315,24 @@ def require_laws(scenario: _native.Scenario, laws: Mapping[str, OwnLaw] | None) 
             )
 
 
+FOREIGN = ("quic", "crate")
+"""Transports that need code of other projects, which not every build has."""
+
+
+def require_built_in(scenario: _native.Scenario) -> None:
+    """Raise ScenarioError if the scenario needs code of other projects that is not built in.
+
+    Only making the simulation tells which stacks and controls there are. With a law of the user's
+    own, which is not handed in here, it cannot be made.
+    """
+    text = scenario.show()
+    traffic = tomllib.loads(text).get("traffic", {}).values()
+    transports = [each.get("transport", {}) for each in traffic]
+    foreign = any(name in transport for transport in transports for name in FOREIGN)
+    if foreign and '"python"' not in text:
+        _native.Simulation(scenario, 1)
+
+
 def _wanted(document: Mapping[str, Any]) -> Iterator[str]:
     """Yield the names of the laws of the user's own in an effective scenario."""
     for port in document.get("port", {}).values():
@@ -334,13 +355,19 @@ def each_value(
 
 
 def _seeds(asked: int | Sequence[int]) -> tuple[int, ...]:
+    remedy = f"Give how many (1 to {MOST_SEEDS}), or which, as [1, 2, 3]."
     if isinstance(asked, int) and asked > MOST_SEEDS:
-        raise UsageError(f"{asked} seeds are more than {MOST_SEEDS}.", "Give --seeds 10.")
+        raise UsageError(f"{asked} seeds are more than {MOST_SEEDS}.", remedy)
+    if isinstance(asked, int) and asked < 1:
+        raise UsageError(f"{asked} is no number of seeds.", remedy)
+    if isinstance(asked, str) or not (isinstance(asked, int) or hasattr(asked, "__iter__")):
+        raise UsageError(f"{asked!r} is no number of seeds, and no list of them.", remedy)
     numbers = tuple(range(1, asked + 1)) if isinstance(asked, int) else tuple(asked)
-    if any(not 0 <= number < 1 << 64 for number in numbers):
-        raise UsageError("A seed is a whole number from 0 to 2^64 - 1.", "Give --seeds 10.")
+    for number in numbers:
+        if not hasattr(number, "__index__") or not 0 <= number < 1 << 64:
+            raise UsageError(f"A seed is a whole number from 0 to 2^64 - 1: {number!r}.", remedy)
     if not numbers or len(set(numbers)) < len(numbers):
-        raise UsageError("Seeds have to be one or more different numbers.", "Give --seeds 10.")
+        raise UsageError("Seeds have to be one or more different numbers.", remedy)
     return numbers
 
 

@@ -55,7 +55,8 @@ class Archive:
             raise Obstacle("this machine's apt knows no archive of Debian: sudo apt-get update")
         for folder in ("lists/partial", "cache/archives/partial", "etc"):
             (place / folder).mkdir(parents=True, exist_ok=True)
-        source = f"deb [signed-by={KEYRING}] {mirrors[0]} {release} main\n"
+        self.mirror = mirrors[0]
+        source = f"deb [signed-by={KEYRING}] {self.mirror} {release} main\n"
         (place / "etc/sources.list").write_text(source)
         own = {
             "Dir::State::lists": place / "lists",

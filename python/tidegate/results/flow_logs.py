@@ -50,11 +50,18 @@ def names(name: str, number: int) -> tuple[str, str]:
 
 
 def into(store: Store, flows: list[tuple[str, int]]) -> FlowLogs:
-    """Return logs that are written into a folder."""
+    """Return logs that are written into a folder; of a flow that never begins there is no file."""
     files = [names(*flow) for flow in flows]
+    held = [b""] * len(flows)
 
     def write(place: int, piece: bytes) -> None:
         plain, qvis = files[place]
+        if plain not in store.files:
+            # the first record is the head of the file, which says nothing of the flow
+            held[place] += piece
+            if held[place].count(RECORD) < 2:
+                return
+            piece = held[place]
         store.append(plain, piece)
         store.append(qvis, for_qvis(piece))
 

@@ -82,7 +82,7 @@ def simulate(
     """
     require_memory(scenario)
     if not hasattr(seed, "__index__") or not 0 <= seed < 1 << 64:
-        raise UsageError(f"The seed {seed} is none.", "Give a whole number from 0 to 2^64 - 1.")
+        raise UsageError(f"{seed!r} is no seed.", "Give a whole number from 0 to 2^64 - 1.")
     watched = capture.port if capture is not None else None
     flows = logs.flows if logs is not None else []
     run = _native.Simulation(scenario, seed, handed(laws), watched, flows)

@@ -20,7 +20,7 @@ from tidegate.errors import TidegateError, UsageError, from_os
 from tidegate.results.location import is_remote, removed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     import polars as pl
 
@@ -187,11 +187,18 @@ class Store(_Files):
         if not present:
             return
         manifest = read_manifest(target)
+        if not manifest:
+            some = ", ".join(sorted(present)[:3])
+            raise Occupied(
+                f"Will not replace {display(target)}: it holds files ({some}{_more(present)}), and"
+                f" no readable {MANIFEST} that says that tidegate wrote them.",
+                "Choose another folder with --out, or remove that one first.",
+            )
         strangers = sorted(present - _written(manifest))
         if strangers:
             raise Occupied(
                 f"Will not replace {display(target)}: it holds what tidegate did not write"
-                f" ({', '.join(strangers[:3])}{', ...' if len(strangers) > 3 else ''}).",
+                f" ({', '.join(strangers[:3])}{_more(strangers)}).",
                 "Choose another folder with --out, or move those files away.",
             )
         many = MANY.get(str(manifest.get("command")))
@@ -342,6 +349,10 @@ def parquet(table: pl.DataFrame) -> bytes:
     buffer = io.BytesIO()
     table.write_parquet(buffer, compression="zstd", statistics=True)
     return buffer.getvalue()
+
+
+def _more(names: Collection[str]) -> str:
+    return ", ..." if len(names) > 3 else ""
 
 
 def _written(manifest: dict[str, Any]) -> set[str]:

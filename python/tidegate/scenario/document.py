@@ -75,6 +75,11 @@ class Document:
 
 def read(source: Source, settings: Mapping[str, object] | None = None) -> Document:
     """Find a scenario: a path, a text (anything with a line break) or nested dicts."""
+    if settings is not None and not isinstance(settings, Mapping):
+        raise UsageError(
+            f"Settings are keys with their values, and not {settings!r}.",
+            'Write {"KEY": VALUE}, as in {"duration": "10s"}.',
+        )
     overrides = tuple((name, _written(value)) for name, value in (settings or {}).items())
     if isinstance(source, Mapping):
         return Document(toml.document(source), "scenario", Path(), overrides)

@@ -19,7 +19,7 @@ from tidegate.errors import UsageError
 from tidegate.scenario import toml
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from tidegate.scenario.document import Document, Setting
 
@@ -40,6 +40,8 @@ class Variant:
     label: str
     says: dict[str, str]
     settings: tuple[Setting, ...]
+    asked: tuple[Setting, ...]
+    """Of these what was asked for, without what stays of the document's law."""
 
 
 def law_cells(
@@ -71,7 +73,8 @@ def law_cells(
             )
             for port in ports
         )
-        cells.append(Variant(label, {stage: label}, settings))
+        alone = tuple((toml.key("port", port, stage), toml.inline(asked)) for port in ports)
+        cells.append(Variant(label, {stage: label}, settings, alone))
     return cells
 
 
@@ -80,7 +83,7 @@ def written(document: Document, port: str, stage: str) -> dict[str, Any]:
     found: dict[str, Any] = document.tables().get("port", {}).get(port, {}).get(stage, {})
     found = dict(found)
     for name, value in document.settings:
-        path = _path(name)
+        path = parts(name)
         if path == ["port", port, stage]:
             whole = _plain(value)
             found = dict(whole) if isinstance(whole, dict) else {}
@@ -89,17 +92,37 @@ def written(document: Document, port: str, stage: str) -> dict[str, Any]:
     return found
 
 
-def _path(name: str) -> list[str]:
+def clash(one: str, other: str) -> bool:
+    """Tell whether two dotted keys are the same, or one contains the other."""
+    mine, theirs = parts(one), parts(other)
+    length = min(len(mine), len(theirs))
+    return mine[:length] == theirs[:length]
+
+
+def leaves(settings: Iterable[Setting]) -> set[tuple[str, ...]]:
+    """Return the keys that are set, each as its parts: those within a table one by one."""
+    return {leaf for key, value in settings for leaf in _leaves(tuple(parts(key)), _plain(value))}
+
+
+def _leaves(path: tuple[str, ...], value: object) -> Iterator[tuple[str, ...]]:
+    if isinstance(value, dict) and value:
+        for name, each in value.items():
+            yield from _leaves((*path, name), each)
+    else:
+        yield path
+
+
+def parts(name: str) -> list[str]:
     """Return the parts of a dotted key; a key that is none is left to the native module."""
     try:
         table = tomllib.loads(f"{name} = 0")
     except tomllib.TOMLDecodeError:
         return [name]
-    parts: list[str] = []
+    found: list[str] = []
     while isinstance(table, dict):
         ((part, table),) = table.items()
-        parts.append(part)
-    return parts
+        found.append(part)
+    return found
 
 
 def _upon(stage: str, asked: Mapping[str, Any], stands: Mapping[str, Any]) -> dict[str, Any]:
@@ -156,6 +179,8 @@ def shorthand(stage: str, text: str, own: Collection[str] = ()) -> dict[str, Any
             raise UsageError(
                 f"Could not understand the {stage} {text}.", f"Write {_EXAMPLES[stage]}."
             )
+        if field in asked:
+            raise UsageError(f"The {stage} {text} has {field} twice.", "Give it once.")
         asked[field] = _plain(value)
     if law == "fixed-rate" and isinstance(asked.get("rate"), int | float):
         asked["rate"] = f"{asked['rate']}/s"
@@ -195,7 +220,12 @@ def variant_cells(document: Document) -> list[Variant]:
             f"A variant of {document.origin} needs a name.", "Write it as [variant.NAME]."
         )
     return [
-        Variant(name, {"variant": name}, tuple(_with_laws(document, change) for change in changes))
+        Variant(
+            name,
+            {"variant": name},
+            tuple(_with_laws(document, change) for change in changes),
+            tuple(changes),
+        )
         for name, changes in variants
     ]
 
@@ -218,7 +248,7 @@ def chosen_variants(document: Document, names: Sequence[str]) -> list[Variant]:
 
 def _with_laws(document: Document, change: Setting) -> Setting:
     """Return a change of a variant; a whole law comes on top of the one that stands there."""
-    path, asked = _path(change[0]), _plain(change[1])
+    path, asked = parts(change[0]), _plain(change[1])
     if len(path) != 3 or path[0] != "port" or path[2] not in STAGES:
         return change
     if not isinstance(asked, dict):
@@ -237,22 +267,40 @@ def default_port(scenario: _native.Scenario) -> str:
         return forward[0]
     raise UsageError(
         f"Which port is to be controlled? {scenario.name} has {', '.join(forward) or 'none'}.",
-        "Name one with --port.",
+        "Name one with --port (port= in Python).",
     )
 
 
-def asked_ports(asked: str | None, scenario: _native.Scenario) -> list[str]:
+def asked_ports(asked: str | Sequence[str] | None, scenario: _native.Scenario) -> list[str]:
     """Return the ports that `--port` names; `both` is the default one in both directions."""
     if asked is None:
         return []
     if asked == "both":
-        port = default_port(scenario)
-        found = [port, f"{port}.reverse"]
-    else:
-        found = split(asked)
+        return _both(scenario)
+    if not hasattr(asked, "__iter__"):
+        raise UsageError(f"{asked!r} is no port.", "Name one, several in a list, or both.")
+    found = split(asked) if isinstance(asked, str) else list(asked)
     for port in found:
         require_port(port, scenario)
     return found
+
+
+def _both(scenario: _native.Scenario) -> list[str]:
+    """Return the bottleneck in both directions; raise where no port is known for it."""
+    names = [name for name, access in scenario.ports if not access]
+    pairs = [[name, f"{name}.reverse"] for name in names if f"{name}.reverse" in names]
+    try:
+        port = default_port(scenario)
+    except UsageError:
+        port = ""
+    if [port, f"{port}.reverse"] in pairs:
+        return [port, f"{port}.reverse"]
+    example = f", as in {','.join(pairs[0])}" if pairs else ""
+    raise UsageError(
+        f"The ports `both` are a bottleneck in both directions, and {scenario.name} has none that"
+        f" is known as one: it has {', '.join(names) or 'no port'}.",
+        f"Name the ports{example}.",
+    )
 
 
 def require_port(port: str, scenario: _native.Scenario) -> None:

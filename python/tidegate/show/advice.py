@@ -3,10 +3,10 @@
 One rule, for comparisons and sweeps:
 
 1. Two settings are compared for each class of users by what its users feel (`experience`). A
-   difference counts where it is significant at 95 % and large enough to be noticed. A time counts
-   where enough were served, and not against the share of users served: of fewer users it may be
-   shorter because they are other users. So loss and delay do not count against how a call sounds.
-   Where a call is of no use under either setting, nothing of it counts.
+   difference counts where it is significant at 95 % and large enough to be noticed. What users feel
+   counts where enough were served; a time does not count against the share of users served: of
+   fewer users it may be shorter because they are other users. So loss and delay do not count
+   against how a call sounds. Where a call is of no use under either setting, nothing of it counts.
 2. A setting *beats* another if it is better for somebody and worse for nobody, or if its gains are
    large enough to harm who goes without them, and its losses are not. Where a small gain stands
    against a small loss, neither beats the other.
@@ -18,6 +18,7 @@ One rule, for comparisons and sweeps:
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -54,10 +55,6 @@ class Setting:
     def mean(self, metric: str) -> float | None:
         """Return the mean over the runs that have the metric."""
         return interval(run.get(metric) for run in self.runs.values())["mean"]
-
-    def total(self, metric: str) -> float:
-        """Return the sum over the runs."""
-        return sum(run.get(metric) or 0.0 for run in self.runs.values())
 
 
 class Users(NamedTuple):
@@ -231,20 +228,27 @@ def keeps_limits(setting: Setting, users: Sequence[Users]) -> bool:
     return all(value is not None and value <= max(limits) for value, limits in limited)
 
 
+def served(setting: Setting, users: Users) -> float:
+    """Return how many of a class were served in all runs of a setting."""
+    if users.kind.counted is None:
+        return math.inf
+    return sum(users.kind.counted.served(run, users.prefix) for run in setting.runs.values())
+
+
 def _told(settings: Sequence[Setting], users: Users) -> bool:
     """Tell whether enough users were served under any setting to say anything."""
-    if users.kind.counted is None:
-        return True
-    served, _ = users.kind.counted
-    return any(each.total(f"{users.prefix}{served}") >= FEWEST for each in settings)
+    return any(served(each, users) >= FEWEST for each in settings)
 
 
 def _enough(setting: Setting, users: Users) -> bool:
-    """Tell whether enough were served for the mean of their times to say anything."""
-    if users.kind.counted is None:
+    """Tell whether enough were served for what they felt to say anything."""
+    if served(setting, users) < FEWEST:
+        return False
+    counted = users.kind.counted
+    if counted is None or counted.share is None:
         return True
-    served, share = (f"{users.prefix}{name}" for name in users.kind.counted)
-    return setting.total(served) >= FEWEST and (setting.mean(share) or 0.0) >= LEAST_SHARE
+    share = setting.mean(f"{users.prefix}{counted.share}") or 0.0
+    return (1.0 - share if counted.unserved else share) >= LEAST_SHARE
 
 
 def _useless(setting: Setting, users: Users) -> bool:
@@ -264,7 +268,7 @@ def compared(one: Setting, other: Setting, users: Users, *, paired: bool) -> Ite
     sum_of_all: Felt | None = None
     for measure in users.kind.measures:
         found = _felt(one, other, users, measure, paired=paired)
-        if found is None or (measure.served and not comparable):
+        if found is None or not (comparable or measure.fates):
             continue
         # a shorter time of fewer users may be that of other users; a call sounds as it sounds
         against = sum_of_all is not None and sum_of_all.better != found.better
@@ -292,15 +296,15 @@ def _felt(
     sign = side(difference(one, other, metric, paired=paired))
     if mine is None or theirs is None or sign == 0:
         return None
-    size = abs(mine - theirs)
-    if measure.relative:
-        size /= max(abs(mine), abs(theirs))
+    apart = abs(mine - theirs)
+    size = apart / max(abs(mine), abs(theirs)) if measure.relative else apart
     crossed = any(min(mine, theirs) <= limit < max(mine, theirs) for limit in measure.limits)
     if measure.within and max(mine, theirs) <= max(measure.limits):
         return None
-    if size < measure.notice or abs(mine - theirs) < measure.instant:
+    if size < measure.notice or apart < measure.instant:
         return None
-    return Felt(users, measure, sign * measure.sign > 0, size >= measure.harm or crossed)
+    harms = crossed or (size >= measure.harm and apart >= measure.bearable)
+    return Felt(users, measure, sign * measure.sign > 0, harms)
 
 
 def difference(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tidegate.grid.axes import named
 from tidegate.results.statistics import same_flows
+from tidegate.scenario.overrides import parts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -49,17 +50,40 @@ def _fate(run: Mapping[str, Any]) -> list[Any]:
     return [*(run["all"][name] for name in FATE), *pages]
 
 
-def loads(done: GridResult) -> list[list[Row]]:
-    """Return the settings (their averages), those together whose runs met the same flows.
+CHOSEN = ("gate", "queue", "stamp", "filter", "police", "lifetime")
+"""What is chosen of a port; the other keys of a port are how its link is."""
 
-    They count over the same time: a later end of the warm-up leaves out flows that the others have.
+
+def given(key: str) -> str | None:
+    """Return what a key is about that nobody at the link chooses: the traffic or the link.
+
+    None for controls, buffers and routes, for variants, whose author calls them alternatives, and
+    for what is measured.
     """
+    first, *others = parts(key)
+    if first in ("traffic", "guests"):
+        return "the traffic"
+    if first == "port":
+        return None if others[1:2] and others[1] in (*CHOSEN, "record") else "the link"
+    if first in ("topology", "change"):
+        return None if "buffer" in others else "the link"
+    return None
+
+
+def loads(done: GridResult) -> list[list[Row]]:
+    """Return the settings (their averages), those together among which one can choose.
+
+    Their runs met the same flows over the same link, and count over the same time: a later end of
+    the warm-up leaves out flows that the others have.
+    """
+    worlds = [key for key in done.subject.axes if given(key)]
     groups: list[list[Row]] = []
     for row in done.averages:
         mine = _runs(done, row)
         for group in groups:
             theirs = _runs(done, group[0])
-            if _times(mine) == _times(theirs) and same_flows(mine, theirs):
+            same = all(row["settings"][key] == group[0]["settings"][key] for key in worlds)
+            if same and _times(mine) == _times(theirs) and same_flows(mine, theirs):
                 group.append(row)
                 break
         else:

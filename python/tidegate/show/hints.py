@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import shlex
-import shutil
-import sys
 import tomllib
 from math import floor, log10
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tidegate.errors import UsageError
 from tidegate.scenario import toml
-from tidegate.scenario.overrides import default_port
+from tidegate.scenario.overrides import clash, default_port, variant_cells
 from tidegate.show.alike import identical, loads
 from tidegate.show.measures import centre, others
+from tidegate.show.next_command import law_set
 from tidegate.show.recommendation import taken
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from tidegate import _native
     from tidegate.grid.grid_result import GridResult
+    from tidegate.scenario.document import Document
     from tidegate.scenario.recorded import Recorded
+    from tidegate.show.next_command import Given
 
 OVERLOAD = 0.05
 """From this share of never admitted or unfinished sessions on, a link counts as overloaded."""
@@ -30,51 +29,98 @@ FULL = 0.95
 """From this utilisation on a port counts as full."""
 
 
-def program() -> str:
-    """Return the program as it was called, so that a command that is shown can be typed."""
-    called = sys.argv[0]
-    if Path(called).name != "tidegate" or shutil.which("tidegate") == called:
-        return "tidegate"
-    return shlex.quote(called)
+QUEUES = "drop-tail,fq-codel,cake"
 
 
-def after_run(scenario: _native.Scenario, file: str) -> str:
-    """Return what to try after one run: its gate is kept, if it has one."""
-    ports = tomllib.loads(scenario.show()).get("port", {}).values()
-    if any(port.get("stamp", {}).get("law", "none") != "none" for port in ports):
+def after_run(
+    scenario: _native.Scenario, document: Document, given: Given, used: Mapping[str, float]
+) -> str:
+    """Return what to try after one run; `used` has the utilisation of each port.
+
+    The command keeps what the run was given. It compares the variants of the file if it has some,
+    the gate if it has one, and else what may help at the port that is full.
+    """
+    own = [key for cell in variant_cells(document) for key, _ in cell.settings]
+    if own and not any(clash(key, each) for key, _ in document.settings for each in own):
+        return f"Try next the variants of the file: {given.compare()}"
+    tables = tomllib.loads(scenario.show())
+    ports = tables.get("port", {})
+    if any(port.get("stamp", {}).get("law", "none") != "none" for port in ports.values()):
         # ports grant rates to senders: a comparison of gates would not tell about them
         return "Try next other traffic of the same kind: the same command with --seed 2"
     if scenario.people:
-        laws = "--queue drop-tail,fq-codel,cake --port both"
-        return f"Try next what queues help: {program()} compare {shlex.quote(file)} {laws}"
-    gates = [law for port in ports if (law := port.get("gate", {}).get("law", "none")) != "none"]
-    if not gates and not _opens(scenario):
-        laws = f"{program()} compare {shlex.quote(file)} --queue drop-tail,fq-codel,cake"
-        return f"Try next the same traffic under other queues: {laws}{_at(scenario)}"
-    own = gates[0] if len(set(gates)) == 1 and "python" not in gates else "tide"
-    command = f"{program()} compare {shlex.quote(file)} --gate none,{own}{_at(scenario)}"
-    what = "without its control" if own in gates else "under a control"
+        at = _at(scenario, used, both=True)
+        return f"Try next what queues help: {_laws(document, given, 'queue', at, QUEUES)}"
+    if not _opens(scenario, tables.get("traffic", {})):
+        command = _laws(document, given, "queue", _at(scenario, used), QUEUES)
+        return f"Try next the same traffic under other queues: {command}"
+    gates = {
+        name: port["gate"]["law"]
+        for name, port in ports.items()
+        if port.get("gate", {}).get("law", "none") not in ("none", "python")
+    }
+    law = next(iter(gates.values())) if len(set(gates.values())) == 1 else None
+    at = [*gates] if law else _at(scenario, used)
+    command = _laws(document, given, "gate", at, f"none,{law or 'tide'}")
+    what = "without its control" if law else "under a control"
     return f"Try next the same traffic {what}: {command}"
 
 
-def _opens(scenario: _native.Scenario) -> bool:
+def _laws(document: Document, given: Given, stage: str, ports: Sequence[str], usual: str) -> str:
+    """Return a comparison of laws at some ports; a law that was set there is among them."""
+    laws = usual.split(",")
+    if (mine := law_set(document, ports[0], stage)) is not None:
+        laws = [each for each in laws if each != mine.partition(":")[0]]
+        laws.insert(stage == "gate", mine)
+    options = [(f"--{stage}", ",".join(laws))]
+    if [*ports] != _usual_port(document.load()):
+        options.append(("--port", _named(document, ports)))
+    keys = [toml.key("port", port, stage) for port in ports]
+    return given.compare(*options, own=keys)
+
+
+def _named(document: Document, ports: Sequence[str]) -> str:
+    """Return ports as --port names them."""
+    usual = _usual_port(document.load())
+    both = usual and [*ports] == [*usual, f"{usual[0]}.reverse"]
+    return "both" if both else ",".join(ports)
+
+
+def _usual_port(scenario: _native.Scenario) -> list[str]:
+    """Return the port that need not be named; none, where one has to be."""
+    try:
+        return [default_port(scenario)]
+    except UsageError:
+        return []
+
+
+def _at(scenario: _native.Scenario, used: Mapping[str, float], *, both: bool = False) -> list[str]:
+    """Return the port to control: the usual one, or the fullest where that is not full.
+
+    With `both` it is that port in both directions, where it has two.
+    """
+    ports = [name for name, access in scenario.ports if not access]
+    fullest = max(ports, key=lambda name: used.get(name, 0.0))
+    usual = _usual_port(scenario)
+    port = usual[0] if usual else fullest
+    if both:
+        forward = port.removesuffix(".reverse")
+        return [each for each in (forward, f"{forward}.reverse") if each in ports] or [port]
+    full = used.get(port, 0.0) >= FULL or used.get(fullest, 0.0) < FULL
+    return [port if full else fullest]
+
+
+def _opens(scenario: _native.Scenario, traffic: Mapping[str, Any]) -> bool:
     """Tell whether any class opens sessions while it runs, so that a gate has something to do."""
     flows = {name: number for name, number, *_ in scenario.expected}
     return any(
-        "udp" not in each.get("transport", {})
-        and each.get("size") != "unlimited"
-        and flows.get(name, 1.0) > 0.0
-        for name, each in tomllib.loads(scenario.show()).get("traffic", {}).items()
+        _has_sessions(each) and each.get("size") != "unlimited" and flows.get(name, 1.0) > 0.0
+        for name, each in traffic.items()
     )
 
 
-def _at(scenario: _native.Scenario) -> str:
-    """Return the option that names a port, where it has to be named."""
-    try:
-        default_port(scenario)
-    except UsageError:
-        return " --port NAME"
-    return ""
+def _has_sessions(traffic: Mapping[str, Any]) -> bool:
+    return "udp" not in traffic.get("transport", {})
 
 
 def after_flows(found: Recorded, file: str) -> str:
@@ -84,15 +130,16 @@ def after_flows(found: Recorded, file: str) -> str:
     return f"To replay them, write in a scenario: [traffic.mine] flows = {toml.inline(file)}"
 
 
-def after(comparison: GridResult, file: str, tables: Mapping[str, Any]) -> str | None:
-    """Return one sentence and a command; `tables` is the document as written.
+def after(comparison: GridResult, given: Given, tables: Mapping[str, Any]) -> str | None:
+    """Return one sentence and a command; `tables` is the scenario with what was set.
 
     None where more seeds would show nothing: settings with the same results, or other flows.
     """
     apart = [labels for labels in identical(comparison) if len(labels) < len(comparison.averages)]
     if not apart or not any(len(group) > 1 for group in loads(comparison)):
         return None
-    poisson = [name for name, each in tables.get("traffic", {}).items() if _is_poisson(each)]
+    traffic = tables.get("traffic", {})
+    poisson = [name for name, each in traffic.items() if _is_poisson(each)]
     best = next(iter(taken(comparison)), None)
     if best is None or [*best["settings"]] != ["gate"] or len(poisson) != 1:
         return _more_seeds(comparison)
@@ -103,14 +150,11 @@ def after(comparison: GridResult, file: str, tables: Mapping[str, Any]) -> str |
         tried = {row["settings"]["gate"] for row in comparison.averages}
         while f"fixed-rate:{rate:g}" in tried:
             rate = _round(rate / 2)
-        change = f"--gate {shlex.quote(f'none,fixed-rate:{rate:g}')}"
         why = "Try next a rate below what the link completes:"
-        return f"{why} {program()} compare {shlex.quote(file)} {change}"
-    gates = f"none,{label}"
-    load = f"traffic.{poisson[0]}.arrivals.poisson={rate:g}/s"
-    change = f"--gate {shlex.quote(gates)} --set {shlex.quote(load)}"
+        return f"{why} {given.compare(('--gate', f'none,fixed-rate:{rate:g}'))}"
+    load = f"traffic.{toml.key(poisson[0])}.arrivals.poisson={rate:g}/s"
     why = f"Try next {label} on a link that is not overloaded:"
-    return f"{why} {program()} compare {shlex.quote(file)} {change}"
+    return f"{why} {given.compare(('--gate', f'none,{label}'), sets=[load])}"
 
 
 def _more_seeds(comparison: GridResult) -> str:
@@ -145,9 +189,8 @@ def fullest(comparison: GridResult) -> str | None:
     )
 
 
-def _is_poisson(traffic: object) -> bool:
-    arrivals = traffic.get("arrivals") if isinstance(traffic, dict) else None
-    return isinstance(arrivals, dict) and "poisson" in arrivals
+def _is_poisson(traffic: Mapping[str, Any]) -> bool:
+    return _has_sessions(traffic) and "poisson" in traffic.get("arrivals", {})
 
 
 def _completed(row: Mapping[str, Any]) -> float:

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from tidegate.grid.axes import SPEAKING, named
 from tidegate.grid.grid_result import warnings_of
 from tidegate.results.digits import significant
 from tidegate.results.statistics import interval, metrics, same_flows
-from tidegate.show.advice import FEWEST, Setting, advise, sooner, users_of
-from tidegate.show.alike import loads
+from tidegate.show.advice import FEWEST, Setting, advise, served, sooner, users_of
+from tidegate.show.alike import given, loads
 from tidegate.show.measures import centre, endless, flows_in_words, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tidegate.grid.grid_result import GridResult
-    from tidegate.show.advice import Advice, Felt, Users
+    from tidegate.show.advice import Advice, Felt
 
     Row = Mapping[str, Any]
 
@@ -35,7 +36,7 @@ def recommendation(done: GridResult) -> str:
     if len(done.averages) < 2:
         return "No recommendation: there is one setting alone."
     if not groups:
-        return "No recommendation: no two settings met the same flows over the same time."
+        return f"No recommendation: {_why_no_choice(done)}."
     if len(done.subject.seeds) < 2:
         return "No recommendation: one seed does not show what is chance; use --seeds 5."
     lines = [f"{_load(group, done)}{_of(done, group)}" for group in groups[:LINES]]
@@ -43,11 +44,20 @@ def recommendation(done: GridResult) -> str:
     return "\n".join([*lines, *([f"And {more} more loads."] if more > 0 else [])])
 
 
+def _why_no_choice(done: GridResult) -> str:
+    """Return why there are no two settings among which one can choose."""
+    for key, values in done.subject.axes.items():
+        if len(values) > 1 and (what := given(key)):
+            return f"the settings differ in {what} ({key}), which is given and not chosen"
+    return "no two settings met the same flows over the same time"
+
+
 def _of(done: GridResult, group: Sequence[Row]) -> str:
     """Return the recommendation among settings that met the same flows."""
     found, settings, paired = _advice(done, group)
-    text = in_words(found, settings, _basis(done, group), paired=paired)
-    if _warned(done, group, _taken(found, group)):
+    chosen = _taken(found, group)
+    text = in_words(found, settings, _basis(done, group, chosen), paired=paired)
+    if _warned(done, group, chosen):
         text += f" Mind the warnings of {_either(found.taken)}."
     return text
 
@@ -81,7 +91,7 @@ def _advice(done: GridResult, group: Sequence[Row]) -> tuple[Advice, list[Settin
 
 def in_words(found: Advice, settings: Sequence[Setting], basis: str, *, paired: bool) -> str:
     """Return the advice about some settings as a line of text."""
-    unknown = "".join(f" {_too_few(each, settings)}" for each in found.unknown)
+    unknown = _too_few(found, settings)
     if not found.taken or found.against is None:
         return f"No recommendation: {_why_none(found)}. Basis: {basis}.{unknown}"
     one, other = found.taken[0], found.against
@@ -127,24 +137,41 @@ def _value(felt: Felt, setting: Setting) -> str:
 
 
 def _sooner(found: Advice, settings: Sequence[Setting], *, paired: bool) -> str:
-    """Return where those who are served are served sooner, though fewer are."""
+    """Return where those who are served are served sooner, though fewer are.
+
+    A time that is a price was said among those.
+    """
     one = found.taken[0]
+    said = {(price.felt.users, price.felt.measure) for price in found.price}
     for users in {price.felt.users: None for price in found.price} | {
         felt.users: None for felt in found.felt if felt.measure.fates
     }:
         for other in settings:
             felt = None if other in found.taken else sooner(one, other, users, paired=paired)
-            if felt and not felt.better:
+            if felt and not felt.better and (users, felt.measure) not in said:
                 times = f"{_value(felt, other)}, {one.name} {_value(felt, one)}"
                 return f" But {felt.measure.words} of those served: {other.name} {times}."
     return ""
 
 
-def _too_few(users: Users, settings: Sequence[Setting]) -> str:
-    """Return why nothing is said of a class."""
-    served, _ = users.kind.counted or ("", "")
-    most = max(setting.total(f"{users.prefix}{served}") for setting in settings)
-    return f"Too few of {users.said} were served to judge by it: {most:g} at most, of {FEWEST}."
+def _too_few(found: Advice, settings: Sequence[Setting]) -> str:
+    """Return why nothing is said of some classes, and with how many seeds something would be."""
+    if not found.unknown:
+        return ""
+    names = [users.said for users in found.unknown]
+    most = [max(served(each, users) for each in settings) for users in found.unknown]
+    it = "it" if len(names) == 1 else "them"
+    seeds = max(len(setting.runs) for setting in settings)
+    more = f"; try --seeds {math.ceil(seeds * FEWEST / min(most))}" if all(most) else ""
+    return (
+        f" Too few of {_listed(names)} were served to judge by {it}:"
+        f" {_listed([f'{each:g}' for each in most])} at most, of {FEWEST}{more}."
+    )
+
+
+def _listed(words: Sequence[str]) -> str:
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _either(settings: Sequence[Setting]) -> str:
@@ -162,17 +189,28 @@ def _runs(done: GridResult, row: Row) -> list[dict[str, Any]]:
     return [run for run in done.rows if run["settings"] == row["settings"]]
 
 
-def _basis(done: GridResult, group: Sequence[Row]) -> str:
-    return f"{len(done.subject.seeds)} seeds {flows_in_words(same=True)}{_offered(done, group)}"
+def _basis(done: GridResult, group: Sequence[Row], taken: Sequence[Row]) -> str:
+    offered = _offered(done, [*taken, *(row for row in group if row not in taken)])
+    return f"{len(done.subject.seeds)} seeds {flows_in_words(same=True)}{offered}"
 
 
 def _offered(done: GridResult, group: Sequence[Row]) -> str:
-    """Return the offered load of the compared port in words, where it is known."""
-    port = done.subject.port
-    share = centre(group[0].get(f"{port}.offered_load")) if port else None
-    if share is None or endless(done.averages):
+    """Return the offered load of the compared port in words, where it is known.
+
+    Where settings change what the port carries, or what is asked of it, their loads differ: the
+    first ones are named with their settings.
+    """
+    port, shared = done.subject.port, _shared(group)
+    if port is None or endless(done.averages):
         return ""
-    return f", offered load {significant(share * 100)} % of {port}"
+    loads: dict[str, str] = {}
+    for row in group:
+        if (share := centre(row.get(f"{port}.offered_load"))) is not None:
+            loads.setdefault(f"{significant(share * 100)} %", _name(row, shared))
+    if len(loads) < 2:
+        return "".join(f", offered load {load} of {port}" for load in loads)
+    told = [f"{load} under {name}" for load, name in [*loads.items()][:NAMED]]
+    return f", offered load of {port} {_listed(told)}"
 
 
 def _shared(group: Sequence[Row]) -> dict[str, str]:

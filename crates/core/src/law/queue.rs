@@ -17,14 +17,17 @@ pub mod own;
 pub mod pie;
 pub mod pushout;
 pub mod red;
+mod traits;
 mod waiting;
 
 use crate::law::settings::{Link, Refused};
 use crate::law::{Draw, Fault, Reason, Turn, Verdict, View};
 use crate::packet::Packet;
-use crate::units::{Pace, Time};
+use crate::units::{Pace, Rate, Time};
 
 pub use average::Average;
+pub use cake::shaper::Shaping;
+pub use traits::Traits;
 pub use waiting::{Chain, Handle, Links, Notes, Sum, Waiting};
 
 /// How much may wait at a port, the packet in transmission not counted.
@@ -160,6 +163,12 @@ pub trait Discipline: Send {
     fn weight(&self) -> Option<f64> {
         None
     }
+
+    /// Its shaper, if it has one: what is measured of the port goes by it where it is slower than
+    /// the link.
+    fn shaping(&self) -> Option<Shaping> {
+        None
+    }
 }
 
 /// Makes the enums of disciplines and of their settings from one line for
@@ -190,6 +199,29 @@ macro_rules! disciplines {
                 $($(#[$doc])* $arm($module::Config) = $name $(renamed $new)?,)+
                 /// A law of the user's own, supplied by name when the simulation is built.
                 Custom(own::Config) = "python",
+            }
+        }
+
+        impl Traits for QueueLaw {
+            fn marks(&self, l4s: bool) -> bool {
+                match self {
+                    $(QueueLaw::$arm(config) => config.marks(l4s),)+
+                    QueueLaw::Custom(config) => config.marks(l4s),
+                }
+            }
+
+            fn asked_to_mark(&self) -> bool {
+                match self {
+                    $(QueueLaw::$arm(config) => config.asked_to_mark(),)+
+                    QueueLaw::Custom(config) => config.asked_to_mark(),
+                }
+            }
+
+            fn bandwidth(&self) -> Option<Rate> {
+                match self {
+                    $(QueueLaw::$arm(config) => config.bandwidth(),)+
+                    QueueLaw::Custom(config) => config.bandwidth(),
+                }
             }
         }
 
@@ -324,5 +356,9 @@ impl Discipline for Queue {
 
     fn weight(&self) -> Option<f64> {
         each!(self, law => law.weight())
+    }
+
+    fn shaping(&self) -> Option<Shaping> {
+        each!(self, law => law.shaping())
     }
 }

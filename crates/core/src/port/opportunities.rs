@@ -72,7 +72,7 @@ impl Opportunities {
     }
 
     /// How many bytes all up to an instant could have sent.
-    pub(super) fn possible(&self, now: Time) -> u64 {
+    pub fn possible(&self, now: Time) -> u64 {
         let passed = self.until(now.saturating_add(self.start)) - self.until(self.start);
         passed * u64::from(self.bytes)
     }

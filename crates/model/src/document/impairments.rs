@@ -10,7 +10,7 @@ keys! {
     "PortRateDoc" as pub(crate) PortRateDoc = "a table, as in { trace = \"lte.trace\" }":
     trace: String = required "A file relative to the scenario's folder" + "Either each line is the time of an opportunity to deliver 1504 bytes, in whole milliseconds, as mahimahi has it; or a table (CSV) of `time_s` and `rate_bit_s`.";
     start: Time = "0s" "Where in the trace the run begins";
-    repeat: bool = true "Whether the trace begins again at its last time" + "Else the last rate holds, and after the last opportunity nothing is delivered.";
+    repeat: bool = true "Whether the trace begins again at its last time" + "Then the rate of a table's last row never holds; else it holds on, and after the last opportunity nothing is delivered.";
     scale: f64 = 1 [above 0 to 1e6] "For a table: rates are multiplied by this";
 }
 
@@ -19,7 +19,7 @@ keys! {
     "PortDelayDoc" as pub(crate) PortDelayDoc = "a table, as in { trace = \"starlink.csv\" }":
     trace: String = required "A file relative to the scenario's folder: a table (CSV) of `time_s` and `delay_s`" + "It may be the one of the capacity.";
     start: Time = "0s" "Where in the trace the run begins";
-    repeat: bool = true "Whether the trace begins again at its last time" + "Else the last delay holds.";
+    repeat: bool = true "Whether the trace begins again at its last time" + "Then the delay of the last row never holds; else it holds on.";
     order: Order = { Order::default() } "Whether a packet waits for those sent before it when the delay falls: kept (it does, the default) or free (it may overtake them, as on another path)";
 }
 

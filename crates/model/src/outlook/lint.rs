@@ -1,4 +1,4 @@
-//! Warnings about a scenario before it runs, and how many flows it will have.
+//! Warnings about a scenario before it runs.
 //!
 //! A scenario with warnings can be run. But a setting has no effect, or not the one that its author
 //! expects, and the results do not show this.
@@ -7,14 +7,20 @@ use std::collections::BTreeSet;
 
 use tidegate_core::law::queue::QueueLaw;
 use tidegate_core::law::session::Opener;
-use tidegate_core::units::Time;
+use tidegate_core::units::{Size, Time};
 
+use super::expected::counted;
+pub use super::expected::{Expected, expected};
+use super::{ecn, thresholds};
 use crate::paths::{self, Path, RoundTrip};
 use crate::registry::control::Control;
 use crate::registry::law::stamp::StampLaw;
 use crate::scenario::{
-    Arrivals, Class, Course, FlowSize, LinkValue, Pages, Port, Scenario, Transport,
+    Arrivals, Class, Course, FlowSize, Limit, LinkValue, Port, Scenario, Transport,
 };
+
+/// Bytes of a full packet.
+pub(super) const FULL_PACKET: u64 = 1500;
 
 /// The warnings, one sentence each, in the order of the document.
 pub fn warnings(scenario: &Scenario) -> Vec<String> {
@@ -23,7 +29,7 @@ pub fn warnings(scenario: &Scenario) -> Vec<String> {
     for (place, class) in scenario.traffic.iter().enumerate() {
         let ports = crossed(scenario, &paths, place);
         found.extend(unheard(class, &ports));
-        found.extend(unmarked(class, &ports));
+        found.extend(ecn::unmarked(class, &ports));
         found.extend(unranked(class, &ports));
         found.extend(unplayable(class, &ports));
         found.extend(late(class, scenario.duration));
@@ -35,6 +41,8 @@ pub fn warnings(scenario: &Scenario) -> Vec<String> {
     };
     for (number, port) in (0..).zip(&scenario.network.ports) {
         found.extend(unsuited(scenario, &round_trips, (number, port)));
+        found.extend(thresholds::out_of_reach(port));
+        found.extend(ecn::unmarkable(port, &crossing(scenario, &paths, number)));
         found.extend(unread(scenario, &paths, (number, port)));
         found.extend(mixed(scenario, &paths, (number, port)));
         found.extend(unseen(scenario, &paths, (number, port)));
@@ -45,102 +53,12 @@ pub fn warnings(scenario: &Scenario) -> Vec<String> {
     found
 }
 
-/// The flows of one class in a run.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Expected {
-    /// The class.
-    pub class: String,
-    /// Flows that start before the end of the run (their mean number, if they are random). Of
-    /// users who load pages, about as many connections as they open.
-    pub flows: f64,
-    /// Listed or recorded flows that start later.
-    pub later: u64,
-    /// Mean size at the start of the run; none: unlimited. Of users who load pages, what one loads.
-    pub mean_bytes: Option<f64>,
-}
-
 /// The shortest and the longest round trip of the pairs of hosts that get acknowledgements, if
 /// nothing waits anywhere; none: no class gets any.
 pub fn round_trips(scenario: &Scenario) -> Option<(Time, Time)> {
     let trips = paths::round_trips(&scenario.network, &scenario.traffic);
     let times = || trips.iter().map(|trip| trip.time);
     times().min().zip(times().max())
-}
-
-/// The flows of each class.
-pub fn expected(scenario: &Scenario) -> Vec<Expected> {
-    let end = scenario.duration;
-    scenario
-        .traffic
-        .iter()
-        .map(|class| {
-            let (users, later) = counted(&class.arrivals, end);
-            let flows = users * class.pages().map_or(1.0, connections);
-            let mean_bytes = match (&class.size, &class.arrivals) {
-                (FlowSize::Drawn { mean, .. }, _) => {
-                    let each = mean.value(Time::ZERO);
-                    class.pages().map_or(Some(each), |pages| of_user(pages, each))
-                }
-                (FlowSize::Replayed, Arrivals::Replayed(all)) => {
-                    let sum: f64 = all.iter().map(|flow| flow.size as f64).sum();
-                    Some(sum / all.len().max(1) as f64)
-                }
-                _ => None,
-            };
-            Expected { class: class.name.clone(), flows, later, mean_bytes }
-        })
-        .collect()
-}
-
-/// Connections that a user of pages opens, about.
-fn connections(pages: &Pages) -> f64 {
-    let objects = pages.objects.mean + f64::from(u8::from(pages.document.is_some()));
-    if pages.persistent {
-        let at_once = (pages.objects.mean / f64::from(pages.concurrent)).max(1.0);
-        return at_once.min(pages.connections.into());
-    }
-    // of a user without end, those of one page
-    objects * if pages.count == u32::MAX { 1.0 } else { pages.count.into() }
-}
-
-/// What a user of pages loads on average, with objects of this mean size; none: without end.
-fn of_user(pages: &Pages, object: f64) -> Option<f64> {
-    let document = pages.document.as_ref().map_or(0.0, |document| document.mean);
-    let page = document + pages.objects.mean * object;
-    (pages.count < u32::MAX).then(|| page * f64::from(pages.count))
-}
-
-/// Flows that start by `end`, and known flows that start later.
-pub(super) fn counted(arrivals: &Arrivals, end: Time) -> (f64, u64) {
-    let split = |starts: &mut dyn Iterator<Item = Time>| {
-        let (mut before, mut later) = (0u64, 0u64);
-        for start in starts {
-            *(if start < end { &mut before } else { &mut later }) += 1;
-        }
-        (before as f64, later)
-    };
-    match arrivals {
-        Arrivals::Poisson { rate, start, stop } | Arrivals::Every { rate, start, stop } => {
-            (area(rate, *start, (*stop).min(end)), 0)
-        }
-        Arrivals::At(instants) => split(&mut instants.iter().copied()),
-        Arrivals::Replayed(flows) => split(&mut flows.iter().map(|flow| flow.start)),
-        Arrivals::Uniform { flows, within } => {
-            let all = f64::from(*flows);
-            let inside = if *within <= end { 1.0 } else { end.secs() / within.secs() };
-            (all * inside, 0)
-        }
-    }
-}
-
-/// The integral of a rate course, piece by piece.
-fn area(course: &Course, from: Time, until: Time) -> f64 {
-    let piece = |(left, right): (Time, Time)| {
-        // a step at the right end belongs to the next piece; the midpoint gives the mean
-        let middle = left + Time::from_ps((right - left).ps() / 2);
-        course.value(middle) * (right - left).secs()
-    };
-    course.pieces(from, until).into_iter().map(piece).sum()
 }
 
 /// The ports that data of a class crosses.
@@ -153,6 +71,12 @@ fn crossed<'a>(scenario: &'a Scenario, paths: &[Path], class: usize) -> Vec<&'a 
     numbers.sort_unstable();
     numbers.dedup();
     numbers.iter().filter_map(|&port| scenario.network.ports.get(port as usize)).collect()
+}
+
+/// The classes whose data crosses a port.
+fn crossing<'a>(scenario: &'a Scenario, paths: &[Path], number: u32) -> Vec<&'a Class> {
+    let here = paths.iter().filter(|path| path.data.contains(&number));
+    here.filter_map(|path| scenario.traffic.get(path.class)).collect()
 }
 
 /// Whether a control uses what a stamp writes.
@@ -200,28 +124,6 @@ fn unheard(class: &Class, ports: &[&Port]) -> Option<String> {
     })
 }
 
-/// Warns about a class with ECN and no marking queue on its path.
-fn unmarked(class: &Class, ports: &[&Port]) -> Option<String> {
-    let asks = class.transport.tcp().is_some_and(|tcp| tcp.ecn);
-    if !asks || ports.iter().any(|port| marks(&port.queue)) {
-        return None;
-    }
-    Some(format!(
-        "class `{}` asks for ECN, but no queue on its way marks: write ecn = true at a queue such \
-         as red, codel or fq-codel",
-        class.name
-    ))
-}
-
-/// Whether a queue marks packets. It reads the setting `ecn`, so it also works for new laws.
-fn marks(queue: &QueueLaw) -> bool {
-    match queue {
-        QueueLaw::Dqm(law) => marks(&law.over),
-        other => toml::Value::try_from(other)
-            .is_ok_and(|settings| settings.get("ecn") == Some(&true.into())),
-    }
-}
-
 /// How long a queue lets its delay stay above the target, about the longest round trip, if its
 /// law goes by the delay.
 fn interval(queue: &QueueLaw) -> Option<Time> {
@@ -253,14 +155,41 @@ fn unsuited(
     }
     let class = scenario.traffic.get(longest.class)?;
     let effect = if slow { "it drops too early, and the link idles" } else { "it acts too late" };
+    let room = if slow { room_for(port, time) } else { None };
+    let room = room.map_or_else(String::new, |room| {
+        format!(
+            ", and buffer = \"{room}\", as Linux takes for it: with less room the buffer may \
+             overflow, and cake then drops for long after (BLUE)"
+        )
+    });
     Some(format!(
         "{} at `{}` expects round trips of about {interval}, and the longest, of class `{}`, take \
-         {time}: {effect}; write interval = \"{time}\", target = \"{}\"",
+         {time}: {effect}; write interval = \"{time}\", target = \"{}\"{room}",
         port.queue.key(),
         port.name,
         class.name,
         time / 20
     ))
+}
+
+/// The buffer that CAKE takes for an interval, where the port has less.
+///
+/// With a longer interval it drops later, so more may wait. A buffer of a bandwidth-delay product
+/// then overflows in slow start, and COBALT's BLUE drops at random long after: for one flow the
+/// longer interval is worse than the short one. Linux takes four such products (`cake_reconfigure`
+/// of `sch_cake`). CoDel and FQ-CoDel have no BLUE.
+fn room_for(port: &Port, interval: Time) -> Option<Size> {
+    let cake = match &port.queue {
+        QueueLaw::Dqm(law) => matches!(*law.over, QueueLaw::Cake(_)),
+        law => matches!(law, QueueLaw::Cake(_)),
+    };
+    let wanted = port.carries(port.rate) * (interval * 4);
+    let has = match port.limit(port.rate) {
+        Limit::Packets(packets) => u64::from(packets) * FULL_PACKET,
+        Limit::Bytes(bytes) => bytes,
+    };
+    // a buffer in bdp is rounded
+    (cake && has < wanted.bytes() / 100 * 99).then_some(wanted)
 }
 
 /// Warns about a class that sends priorities, with no queue on its path that uses them.
@@ -284,11 +213,12 @@ fn unranked(class: &Class, ports: &[&Port]) -> Option<String> {
 /// Warns about video whose lowest rate exceeds the capacity of a link on its path.
 fn unplayable(class: &Class, ports: &[&Port]) -> Option<String> {
     let least = *class.video()?.ladder.first()?;
-    let narrowest = ports.iter().min_by_key(|port| port.rate).filter(|port| port.rate < least)?;
+    let carried = ports.iter().map(|port| (port.carries(port.rate), &port.name));
+    let (most, narrowest) = carried.min_by_key(|one| one.0).filter(|one| one.0 < least)?;
     Some(format!(
-        "the lowest rate of the video of class `{}`, {least}, is more than `{}` carries, {}: every \
-         viewer will have stalls; write a lower rate into its `ladder`",
-        class.name, narrowest.name, narrowest.rate
+        "the lowest rate of the video of class `{}`, {least}, is more than `{narrowest}` carries, \
+         {most}: every viewer will have stalls; write a lower rate into its `ladder`",
+        class.name
     ))
 }
 
@@ -299,8 +229,7 @@ fn unread(scenario: &Scenario, paths: &[Path], (number, port): (u32, &Port)) -> 
         Transport::Controlled(_, control) => speaks(stamp, control),
         _ => false,
     };
-    let here = paths.iter().filter(|path| path.data.contains(&number));
-    let mut classes = here.filter_map(|path| scenario.traffic.get(path.class)).peekable();
+    let mut classes = crossing(scenario, paths, number).into_iter().peekable();
     // a class that uses another law has its own warning
     let named = |class: &Class| matches!(&class.transport, Transport::Controlled(_, control) if !needs_no_stamp(control));
     if classes.peek().is_none() || classes.any(|class| reads(class) || named(class)) {
@@ -376,9 +305,11 @@ fn unseen(scenario: &Scenario, paths: &[Path], (number, port): (u32, &Port)) -> 
             } else if class.opaque_share >= 1.0 {
                 "whose headers it cannot read (opaque_share)"
             } else if opener == Opener::Syn {
-                "which open here with a SYN+ACK; leave `admit` out, or write admit = \"syn-ack\""
+                "which open here with a SYN+ACK, and not as its `opener` says, or `admit` in its place: \
+                 leave that key out, or write \"syn-ack\" there"
             } else {
-                "which open here with a SYN; leave `admit` out, or write admit = \"syn\""
+                "which open here with a SYN, and not as its `opener` says, or `admit` in its place: \
+                 leave that key out, or write \"syn\" there"
             };
             Some(format!(
                 "the gate at `{}` never sees the sessions of class `{}`, {why}",

@@ -2,22 +2,26 @@
 
 use std::collections::BTreeMap;
 
-use tidegate_core::units::Time;
+use tidegate_core::law::queue::Traits;
+use tidegate_core::units::{Rate, Time};
 
-use crate::outlook::lint::{Expected, expected};
+use super::expected::{Expected, counted, expected, of_page, presence};
 use crate::route::Routes;
-use crate::scenario::{Arrivals, Class, Course, FlowSize, PacketKind, Scenario, Transport, Udp};
+use crate::scenario::{
+    Arrivals, Class, Course, FlowSize, LinkValue, PacketKind, Port, Scenario, Transport, Udp,
+};
 
 /// What is offered to one port whose link is no access link.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Offered {
     /// The port.
     pub port: String,
-    /// Capacity at the start, in bit/s.
+    /// Mean capacity over the run, in bit/s: of the link, or of the shaper of its queue where that is
+    /// less.
     pub rate_bps: f64,
     /// Payload of the flows that start in the run (their mean, if they are random), each once, in
-    /// parts of what the capacity at the start carries in that time; of UDP, viewers and readers
-    /// what they send and ask for in the run. None: a class that crosses takes what it gets.
+    /// parts of what the capacity carries in that time; of UDP, viewers and readers what they send
+    /// and ask for in the run. None: a class that crosses takes what it gets.
     pub share: Option<f64>,
     /// The same of the classes that do not take what they get.
     pub ending: f64,
@@ -58,15 +62,49 @@ pub fn offered(scenario: &Scenario) -> Vec<Offered> {
             }
         }
     }
+    let changed = changed(scenario);
     let of = |(number, (least, most, endless)): (u32, (f64, f64, bool))| {
         let port = scenario.network.ports.get(number as usize).filter(|port| !port.access)?;
-        let rate_bps = port.rate.bps() as f64;
-        let carried = rate_bps * scenario.duration.secs();
+        let carried = changed.get(&number).copied();
+        let carried = carried.unwrap_or_else(|| self::carried(port, scenario.duration)).max(1.0);
+        let rate_bps = carried / scenario.duration.secs();
         let (ending, most) = (least / carried, most / carried);
         let share = (!endless).then_some(ending);
         Some(Offered { port: port.name.clone(), rate_bps, share, ending, most })
     };
     loads.into_iter().filter_map(of).collect()
+}
+
+/// What the ports whose capacity changes carry in a run, in bits.
+fn changed(scenario: &Scenario) -> BTreeMap<u32, f64> {
+    let end = scenario.duration;
+    // of each port: what it has carried so far, until when, and what it carries from then on
+    let mut ports: BTreeMap<u32, (f64, Time, Rate)> = BTreeMap::new();
+    for change in &scenario.changes {
+        let LinkValue::Rate(rate) = change.to else { continue };
+        let port = &scenario.network.ports[change.port as usize];
+        let (bits, since, now) =
+            ports.entry(change.port).or_insert((0.0, Time::ZERO, port.carries(port.rate)));
+        let at = change.at.min(end);
+        *bits += now.bps() as f64 * (at - *since).secs();
+        (*since, *now) = (at, port.carries(rate));
+    }
+    let all = |(port, (bits, since, now)): (u32, (f64, Time, Rate))| {
+        (port, bits + now.bps() as f64 * (end - since).secs())
+    };
+    ports.into_iter().map(all).collect()
+}
+
+/// What a port carries in a run of this length, in bits, if its capacity does not change.
+fn carried(port: &Port, duration: Time) -> f64 {
+    let seconds = duration.secs();
+    match (&port.impairments.opportunities, port.queue.bandwidth()) {
+        (None, _) => port.carries(port.rate).bps() as f64 * seconds,
+        (Some(trace), None) => trace.possible(duration) as f64 * 8.0,
+        (Some(trace), Some(shaper)) => {
+            (trace.possible(duration) as f64 * 8.0).min(shaper.bps() as f64 * seconds)
+        }
+    }
 }
 
 /// What a class sends in a run; none: what it gets.
@@ -79,7 +117,7 @@ fn bits(class: &Class, expected: &Expected, duration: Time) -> Option<Bits> {
         }
         return Some(Bits { most: all.least, ..all });
     }
-    let there = |end: Time| presence(&class.arrivals, end);
+    let there = |end: Time| presence(&class.arrivals, &Course::constant(1.0), end);
     if let Some(video) = class.video() {
         let film = video.segment.secs() * f64::from(video.segments) * expected.flows;
         let watched = there(duration).min(film);
@@ -97,12 +135,13 @@ fn bits(class: &Class, expected: &Expected, duration: Time) -> Option<Bits> {
     }
     match (expected.mean_bytes, class.pages(), &class.size) {
         (Some(bytes), Some(pages), FlowSize::Drawn { .. }) if pages.count < u32::MAX => {
-            Some(same(users(class, duration) * bytes * 8.0))
+            Some(same(counted(&class.arrivals, duration).0 * bytes * 8.0))
         }
         (None, Some(pages), FlowSize::Drawn { mean, .. }) if pages.think.mean > 0.0 => {
-            let document = pages.document.as_ref().map_or(0.0, |document| document.mean);
-            let page = document + pages.objects.mean * mean.value(Time::ZERO);
-            Some(same(page * 8.0 * there(duration) / pages.think.mean))
+            let page = |&(at, object): &(Time, f64)| (at, of_page(pages, object));
+            let weight = Course { points: mean.points.iter().map(page).collect() };
+            let bytes = presence(&class.arrivals, &weight, duration) / pages.think.mean;
+            Some(same(bytes * 8.0))
         }
         (Some(bytes), None, _) => Some(same(expected.flows * bytes * 8.0)),
         _ => None,
@@ -120,44 +159,4 @@ fn payload_bps(udp: &Udp) -> f64 {
         Some((packets, every)) => f64::from(packets) * payload * 8.0 / every.secs(),
         None => sending * udp.rate.bps() as f64 * payload / f64::from(udp.packet),
     }
-}
-
-/// How many users come before the end of the run, in the mean.
-fn users(class: &Class, end: Time) -> f64 {
-    crate::outlook::lint::counted(&class.arrivals, end).0
-}
-
-/// The time that those who come are there until `end`, all together, in seconds.
-fn presence(arrivals: &Arrivals, end: Time) -> f64 {
-    match arrivals {
-        Arrivals::Poisson { rate, start, stop } | Arrivals::Every { rate, start, stop } => {
-            weighted(rate, (*start, (*stop).min(end)), end)
-        }
-        Arrivals::At(instants) => instants.iter().map(|at| end.saturating_sub(*at).secs()).sum(),
-        Arrivals::Replayed(flows) => {
-            flows.iter().map(|flow| end.saturating_sub(flow.start).secs()).sum()
-        }
-        Arrivals::Uniform { flows, within } => {
-            let span = (*within).min(end).secs();
-            let inside = if *within <= end { 1.0 } else { span / within.secs() };
-            f64::from(*flows) * inside * (end.secs() - span / 2.0)
-        }
-    }
-}
-
-/// The integral of a rate times what is left of the time, piece by piece: Simpson's rule is exact for
-/// the product of two straight lines.
-fn weighted(rate: &Course, (from, until): (Time, Time), end: Time) -> f64 {
-    let piece = |(left, right): (Time, Time)| {
-        let length = (right - left).secs();
-        let at = |part: f64| left.saturating_add(Time::from_secs_f64(length * part));
-        // the rates at a quarter and three quarters are of this piece, even where it ends in a step
-        let (early, late) = (rate.value(at(0.25)), rate.value(at(0.75)));
-        let (first, last) = (early * 1.5 - late * 0.5, late * 1.5 - early * 0.5);
-        let left_over = |part: f64| end.secs() - left.secs() - length * part;
-        let middle = (early + late) / 2.0;
-        (first * left_over(0.0) + 4.0 * middle * left_over(0.5) + last * left_over(1.0)) * length
-            / 6.0
-    };
-    rate.pieces(from, until).into_iter().map(piece).sum()
 }

@@ -234,9 +234,17 @@ impl Gate {
 
     /// What is wrong with the law, or with a key beside it, and what would be right.
     pub(crate) fn check(&self) -> Result<(), Refused> {
-        if let Some(Admits::Who(_)) = self.keys.admit {
-            let what = "this law judges each connection by itself: leave it out";
-            return Err(("admit".into(), what.to_owned()));
+        match (self.keys.admit, self.keys.opener) {
+            (Some(Admits::Who(_)), _) => {
+                let what = "this law judges each connection by itself: leave it out";
+                return Err(("admit".into(), what.to_owned()));
+            }
+            (Some(Admits::Opener(_)), Some(_)) => {
+                let what = "`admit` says which packet opens a session, as this does: leave one of \
+                            the two out";
+                return Err(("opener".into(), what.to_owned()));
+            }
+            _ => {}
         }
         if self.keys.tokens_keep > 0.0 && self.law.limiter() != Limiter::TokenBucket {
             let what =
@@ -275,8 +283,11 @@ impl<'de> Deserialize<'de> for Gate {
         {
             (*admit, gate.keys.admit) = (who, None);
         }
+        // what is written twice is left for the check to refuse
+        let twice = gate.keys.admit.is_some() && gate.keys.opener.is_some();
         if let Some(opener) = gate.written_opener()
             && gate.says_whom()
+            && !twice
         {
             gate.open_by(opener);
         }

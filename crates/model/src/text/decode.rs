@@ -2,6 +2,7 @@
 //!
 //! An error gets the location of the innermost value (or key) that caused it.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::de::{self, DeserializeSeed, Error as _, Unexpected, Visitor};
@@ -111,6 +112,9 @@ impl Refused {
 pub(crate) fn spelling<S: AsRef<str>>(wrong: &str, known: &[S], kind: &str) -> String {
     const SHOWN: usize = 24;
     let mut names: Vec<&str> = known.iter().map(AsRef::as_ref).collect();
+    // a law and what it shares with others may both have a key
+    let mut told = BTreeSet::new();
+    names.retain(|name| told.insert(*name));
     let more = names.len().saturating_sub(SHOWN);
     // what was cut short goes before what was misspelt: `min` means `min_th`, and not `ecn`
     let begun = wrong.chars().count() >= 3;

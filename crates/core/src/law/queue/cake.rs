@@ -41,7 +41,11 @@
 //! where the transmission of a packet takes milliseconds. A flow that sends at most a quantum
 //! whenever its queue is empty stays sparse and is served first, as in Linux; FQ-CoDel's rule
 //! against this is not part of CAKE. In a full set a new flow shares a queue with another one. Once
-//! a queue of the set is free it moves there, and may overtake its own packets in the old one.
+//! a queue of the set is free it moves there, and may overtake its own packets in the old one. An
+//! overflow of the buffer turns BLUE on, which goes down only where a queue is found empty at its
+//! turn. That of a lone flow hardly is, as nobody asks for a packet where none waits: on a long path
+//! with a buffer of one bandwidth-delay product such a flow gets a fraction of the link for minutes.
+//! So it is in Linux, which takes a buffer of four.
 
 use crate::law::settings::{Link, Refused};
 use crate::law::{Draw, Reason, Verdict};
@@ -49,7 +53,7 @@ use crate::packet::{Flags, Packet};
 use crate::units::{Rate, Size, Time};
 
 use super::longest::Longest;
-use super::{ArrivalContext, Discipline, Handle, Links, Next, Slot, Waiting};
+use super::{ArrivalContext, Discipline, Handle, Links, Next, Slot, Traits, Waiting};
 
 pub mod cobalt;
 mod hosts;
@@ -60,7 +64,7 @@ pub mod shaper;
 use cobalt::{Fate, Params};
 pub use hosts::Isolation;
 use rotation::Rotation;
-use shaper::{Framing, Shaper, Wire};
+use shaper::{Framing, Shaper, Shaping, Wire};
 
 /// A full packet, in bytes.
 const MTU: u64 = 1514;
@@ -100,6 +104,16 @@ impl Config {
     /// Bytes that a lone flow may send per round.
     pub fn quantum(&self) -> u64 {
         self.bandwidth.map_or(MTU, |rate| (rate.bps() / 8 / 4096).clamp(300, MTU))
+    }
+}
+
+impl Traits for Config {
+    fn marks(&self, l4s: bool) -> bool {
+        self.ecn || l4s && self.ce_threshold.is_some()
+    }
+
+    fn bandwidth(&self) -> Option<Rate> {
+        self.bandwidth
     }
 }
 
@@ -229,5 +243,9 @@ impl Discipline for Cake {
         self.rotation.sent(queue, length);
         self.shaper.sent(length);
         if fate == Fate::Mark { Next::Mark(handle) } else { Next::Send(handle) }
+    }
+
+    fn shaping(&self) -> Option<Shaping> {
+        self.shaper.measured(self.wire)
     }
 }

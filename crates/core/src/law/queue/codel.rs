@@ -37,7 +37,7 @@ use crate::law::{Draw, Reason, Verdict};
 use crate::packet::{Flags, Packet};
 use crate::units::Time;
 
-use super::{ArrivalContext, Discipline, Next, Slot, Waiting};
+use super::{ArrivalContext, Discipline, Next, Slot, Traits, Waiting};
 
 crate::settings! {
     /// Parameters of CoDel.
@@ -45,6 +45,16 @@ crate::settings! {
     target: Time = "5ms" ["1us" to "10s"] "Standing delay that is accepted in the queue" ("RFC 8289, 5.3");
     interval: Time = "100ms" ["1us" to "100s"] "How long the delay may stay above the target, about the longest round-trip time" ("RFC 8289, 5.3");
     ecn: bool = false "Whether a packet of an ECN-capable transport is marked instead of dropped" ("Linux");
+}
+
+impl Traits for Config {
+    fn marks(&self, _l4s: bool) -> bool {
+        self.ecn
+    }
+
+    fn asked_to_mark(&self) -> bool {
+        self.ecn
+    }
 }
 
 /// The packet at the head of the queue.

@@ -45,11 +45,11 @@ use crate::law::session::ingress::RefuseAt;
 use crate::law::settings::{Link, Refused, Setting};
 use crate::law::{Draw, Fault, Reason, Turn, Verdict, View};
 use crate::packet::{Ext, Flags, Form, Packet};
-use crate::units::{Pace, Size, Time};
+use crate::units::{Pace, Rate, Size, Time};
 
 use super::{
-    ArrivalContext, Average, Chain, Discipline, Handle, Links, Next, Queue, QueueLaw, Slot, Sum,
-    Waiting,
+    ArrivalContext, Average, Chain, Discipline, Handle, Links, Next, Queue, QueueLaw, Shaping,
+    Slot, Sum, Traits, Waiting,
 };
 
 /// Which queue length the drop probability follows.
@@ -116,6 +116,20 @@ crate::settings! {
     quic: bool = false "Whether Initials of QUIC, which long headers show, are connection packets too; default false: all of QUIC is data" ("ours");
     refuse_at: RefuseAt = { RefuseAt::Egress } "Where a download is refused: `ingress`, its SYN as it comes in by the other direction of the link, or `egress`, the SYN+ACK as it leaves; default egress" ("dqm, II; `ingress`: ours");
     over: Box<QueueLaw> = { Box::default() } "The discipline of the data queue, with its settings; default { law = \"drop-tail\" }" ("dqm, fig. 2");
+}
+
+impl Traits for Config {
+    fn marks(&self, l4s: bool) -> bool {
+        self.over.marks(l4s)
+    }
+
+    fn asked_to_mark(&self) -> bool {
+        self.over.asked_to_mark()
+    }
+
+    fn bandwidth(&self) -> Option<Rate> {
+        self.over.bandwidth()
+    }
 }
 
 impl Config {
@@ -477,5 +491,9 @@ impl Discipline for Dqm {
 
     fn weight(&self) -> Option<f64> {
         Some(self.average.weight())
+    }
+
+    fn shaping(&self) -> Option<Shaping> {
+        self.beneath.shaping()
     }
 }

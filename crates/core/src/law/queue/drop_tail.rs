@@ -3,10 +3,16 @@
 use crate::law::registry::Nothing;
 use crate::law::settings::Link;
 
-use super::Discipline;
+use super::{Discipline, Traits};
 
 /// No settings: the buffer is the port's.
 pub type Config = Nothing;
+
+impl Traits for Config {
+    fn marks(&self, _l4s: bool) -> bool {
+        false
+    }
+}
 
 /// Drop-tail.
 #[derive(Clone, Copy, Debug, Default)]

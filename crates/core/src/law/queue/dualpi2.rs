@@ -49,7 +49,7 @@ use crate::law::{Decision, Draw, Fault, Reason, Turn, View};
 use crate::packet::Flags;
 use crate::units::Time;
 
-use super::{Discipline, Handle, Next, Slot, Waiting};
+use super::{Discipline, Handle, Next, Slot, Traits, Waiting};
 
 crate::settings! {
     /// Parameters of DualPI2.
@@ -62,6 +62,12 @@ crate::settings! {
     th_len: u32 = 1 [0 to 100000] "Packets in the L4S queue up to which step is not looked at" ("RFC 9332, A.1");
     c_share: f64 = 0.1 [0 to 1] "Share of the link that the Classic queue has while both queues wait" ("Linux");
     drop_on_overload: bool = true "Whether L4S packets are dropped once all of them are marked" ("RFC 9332, A.2");
+}
+
+impl Traits for Config {
+    fn marks(&self, _l4s: bool) -> bool {
+        true
+    }
 }
 
 /// The controller's constants, which follow from the settings (A.1).

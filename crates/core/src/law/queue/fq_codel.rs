@@ -46,7 +46,7 @@ use crate::units::{Size, Time};
 
 use super::codel::{self, Control, Fate, Head};
 use super::longest::Longest;
-use super::{ArrivalContext, Chain, Discipline, Handle, Links, Next, Slot, Sum, Waiting};
+use super::{ArrivalContext, Chain, Discipline, Handle, Links, Next, Slot, Sum, Traits, Waiting};
 
 crate::settings! {
     /// Parameters of FQ-CoDel.
@@ -60,6 +60,12 @@ crate::settings! {
     ce_threshold: Option<Time> = none "Delay in a flow's queue above which packets of L4S, ECT(1), are marked; default: CoDel alone marks them" ("Linux");
     backlog: Backlog = { Backlog::Queue } quiet "Whose backlog CoDel looks at, before it drops: `queue`, the flow's, or `all`, as Linux does; default queue" ("RFC 8290; ns-3");
     salt: u32 = 0 "Salt of the hash of flows";
+}
+
+impl Traits for Config {
+    fn marks(&self, l4s: bool) -> bool {
+        self.ecn || l4s && self.ce_threshold.is_some()
+    }
 }
 
 /// Whose backlog CoDel looks at.

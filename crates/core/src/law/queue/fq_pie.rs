@@ -26,7 +26,7 @@ use crate::packet::Packet;
 use crate::units::{Size, Time};
 
 use super::pie::{self, Pie};
-use super::{ArrivalContext, Chain, Discipline, Handle, Links, Next, Slot, Sum, Waiting};
+use super::{ArrivalContext, Chain, Discipline, Handle, Links, Next, Slot, Sum, Traits, Waiting};
 
 crate::settings! {
     /// Parameters of FQ-PIE.
@@ -41,6 +41,16 @@ crate::settings! {
     flows: u32 = 1024 [1 to 65536] "Queues among which flows are spread" ("Linux");
     quantum: Size = "1514B" ["1B" to "1MB"] "Bytes that a queue sends per round" ("Linux: a packet");
     salt: u32 = 0 "Salt of the hash of flows";
+}
+
+impl Traits for Config {
+    fn marks(&self, _l4s: bool) -> bool {
+        self.ecn
+    }
+
+    fn asked_to_mark(&self) -> bool {
+        self.ecn
+    }
 }
 
 impl Config {

@@ -4,6 +4,8 @@
 
 use crate::law::settings::{Link, Refused, named};
 
+use super::Traits;
+
 crate::keys! {
     /// A law written in Python.
     "PythonQueue" as pub Config:
@@ -17,5 +19,12 @@ impl Config {
     /// The field, and what to write there.
     pub fn check(&self, _: Link) -> Result<(), Refused> {
         named(&self.name)
+    }
+}
+
+impl Traits for Config {
+    // nothing is known of it: a warning that it does not mark could be wrong
+    fn marks(&self, _l4s: bool) -> bool {
+        true
     }
 }

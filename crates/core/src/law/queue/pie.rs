@@ -55,7 +55,7 @@ use crate::law::{Decision, Draw, Fault, Reason, Turn, Verdict, View};
 use crate::packet::Packet;
 use crate::units::{Size, Time};
 
-use super::{ArrivalContext, Discipline, Next, Slot, Waiting};
+use super::{ArrivalContext, Discipline, Next, Slot, Traits, Waiting};
 
 mod departure;
 
@@ -88,6 +88,16 @@ crate::settings! {
     derandomize: bool = false "Whether drops are spaced out" ("RFC 8033, 5.4");
     cap: bool = true "Whether a drop probability of 0.1 or more grows by at most 0.02 per update" ("RFC 8033, 5.5");
     active_from: f64 = { 0.0 } [0 to 1] "Share of the buffer that must be in use to turn PIE on; default 0: always on; the RFC's option is 1/3" ("RFC 8033, 5.3");
+}
+
+impl Traits for Config {
+    fn marks(&self, _l4s: bool) -> bool {
+        self.ecn
+    }
+
+    fn asked_to_mark(&self) -> bool {
+        self.ecn
+    }
 }
 
 /// 4.2: for a `drop_prob` below the first number, the adjustment is divided by the second.

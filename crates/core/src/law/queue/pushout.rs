@@ -28,7 +28,7 @@ use crate::law::settings::Link;
 use crate::law::{Draw, Reason, Verdict};
 use crate::packet::{Ext, Flags, Packet};
 
-use super::{ArrivalContext, Chain, Discipline, Handle, Links, Next, Slot, Waiting};
+use super::{ArrivalContext, Chain, Discipline, Handle, Links, Next, Slot, Traits, Waiting};
 
 /// In which order packets are sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -46,6 +46,12 @@ crate::settings! {
     "PushOut", check_at:
     levels: u32 = 4096 [2 to 65535] "Number of priority levels; the last one includes all lower priorities";
     service: Service = { Service::Fifo } "Whether packets are sent in the order of arrival or the best first; default fifo" ("blitz, 2.1");
+}
+
+impl Traits for Config {
+    fn marks(&self, _l4s: bool) -> bool {
+        false
+    }
 }
 
 /// Rank of a packet: 0 is never pushed out, data has 1 and above.

@@ -45,7 +45,7 @@ use crate::law::{Draw, Reason, Verdict};
 use crate::packet::Packet;
 use crate::units::{Pace, Size, Time};
 
-use super::{ArrivalContext, Average, Discipline, Waiting};
+use super::{ArrivalContext, Average, Discipline, Traits, Waiting};
 
 crate::settings! {
     /// Parameters of RED.
@@ -59,6 +59,16 @@ crate::settings! {
     bytes: bool = false "Whether the queue is measured in bytes, and small packets are dropped less";
     wait: bool = true "Whether at least 1/p packets are accepted between two drops; false: at least none" ("ns-2");
     mean_packet: Size = "500B" ["1B" to "65000B"] "Mean packet size, for idle time, byte mode and auto" ("ns-2");
+}
+
+impl Traits for Config {
+    fn marks(&self, _l4s: bool) -> bool {
+        self.ecn
+    }
+
+    fn asked_to_mark(&self) -> bool {
+        self.ecn
+    }
 }
 
 impl Config {

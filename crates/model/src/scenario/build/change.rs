@@ -200,14 +200,18 @@ fn read(
             return None;
         }
     };
-    let range = match target {
-        Target::Mean(_) => 1.0..=MAX_SIZE.bytes() as f64,
-        Target::Arrivals(_) => 0.0..=1e9,
-        Target::Rate(_) => 1.0..=1e13,
-        Target::Delay(_) => 0.0..=3600.0,
-        Target::Loss(_) => 0.0..=1.0,
+    let (range, help) = match target {
+        Target::Mean(_) => {
+            (1.0..=MAX_SIZE.bytes() as f64, format!("write a size from 1B to {MAX_SIZE}"))
+        }
+        Target::Arrivals(_) => (0.0..=1e9, "write a rate from 0/s to 1000000000/s".to_owned()),
+        Target::Rate(_) => (1.0..=1e13, "write a rate from 1bit to 10Tbit".to_owned()),
+        Target::Delay(_) => (0.0..=3600.0, "write a time from 0s to 1h".to_owned()),
+        Target::Loss(_) => (0.0..=1.0, "write a share from 0 to 1, as in \"0.05\"".to_owned()),
     };
-    let holds = sound(check, path, doc, target, range.contains(&to));
+    let within = range.contains(&to);
+    let what = format!("{} is out of range", doc.to);
+    let holds = check.require(within, &path("to"), what, &help) & sound(check, path, doc, target);
     let until = doc.until.unwrap_or(doc.at + doc.pulse.unwrap_or(Time::ZERO));
     let (pulse, buffer_follows) = (doc.pulse.is_some(), doc.buffer_follows);
     holds.then_some(Change { place, at: doc.at, until, to, pulse, buffer_follows })
@@ -219,10 +223,8 @@ fn sound<'a>(
     path: impl Fn(&'a str) -> [&'a str; 3],
     doc: &ChangeDoc,
     target: Target,
-    in_range: bool,
 ) -> bool {
-    let mut holds = check.require(in_range, &path("to"), "out of range", "write a value in range");
-    holds &= check.require(
+    let mut holds = check.require(
         doc.until.is_none() || doc.pulse.is_none(),
         &path("pulse"),
         "a ramp cannot be a pulse as well",

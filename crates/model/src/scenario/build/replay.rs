@@ -15,7 +15,7 @@ use super::problems::{Check, MAX_SIZE};
 use super::traffic::opener;
 use crate::document::ClassDoc;
 use crate::scenario::{Direction, End, Replayed};
-use crate::text::decode::spelling;
+use crate::text::decode::near;
 use crate::text::report::{Place, Problem, Text};
 
 /// Most flows of a table: with [`MAX_TABLE`] it bounds the memory that loading takes.
@@ -187,6 +187,18 @@ pub(super) fn beyond(record: &ByteRecord, named: usize) -> Option<(String, Strin
     Some((what, help.to_owned()))
 }
 
+/// What to do about a first line that lacks a column: the name that is wrong is the one in the file.
+fn renamed(lacks: &str, names: &[&str]) -> String {
+    let here = format!("columns here: {}", names.join(", "));
+    match names
+        .iter()
+        .find(|name| !EXAMPLE.split(',').any(|right| right == **name) && near(lacks, name))
+    {
+        Some(name) => format!("write `{lacks}` in place of `{name}`, if it is that; {here}"),
+        None => format!("name the columns in the first line, as in `{EXAMPLE}`; {here}"),
+    }
+}
+
 /// Places of the columns.
 struct Columns {
     start: usize,
@@ -211,10 +223,7 @@ impl Columns {
             let (line, text) = line_at(bytes, 0, 1);
             let names: Vec<&str> = names.iter().map(|name| floor(name, 40)).take(20).collect();
             let what = format!("there is no column `{lacks}`");
-            let help = separated(&names).unwrap_or_else(|| {
-                let known = spelling(lacks, &names, "columns");
-                format!("name the columns in the first line, as in `{EXAMPLE}`; {known}")
-            });
+            let help = separated(&names).unwrap_or_else(|| renamed(lacks, &names));
             return Err(Wrong { line, span: 0..text.len(), text, what, help });
         };
         let direction = place("direction");

@@ -48,19 +48,53 @@ impl Wire {
     }
 }
 
+/// What is measured of a shaper.
+#[derive(Clone, Copy, Debug)]
+pub struct Shaping {
+    /// Its rate.
+    pub rate: Rate,
+    /// What counts as the length of a packet.
+    pub wire: Wire,
+    /// The time that it has given to all packets sent so far.
+    given: Time,
+    next_packet: Time,
+}
+
+impl Shaping {
+    /// The time that it gives to a packet of `size` bytes.
+    pub fn time_of(&self, size: u16) -> Time {
+        self.rate.pace().of(self.wire.length(size))
+    }
+
+    /// The time up to `now` that it has given to packets.
+    pub fn taken(&self, now: Time) -> Time {
+        self.given - self.next_packet.saturating_sub(now)
+    }
+}
+
 /// The virtual clock.
 #[derive(Clone, Debug)]
 pub struct Shaper {
     /// None: unlimited.
+    bandwidth: Option<Rate>,
     pace: Option<Pace>,
     /// When the next packet may be sent.
     next_packet: Time,
+    /// How far packets have advanced the clock.
+    given: Time,
 }
 
 impl Shaper {
     /// A clock of this rate; none: unlimited.
     pub fn new(bandwidth: Option<Rate>) -> Shaper {
-        Shaper { pace: bandwidth.map(Rate::pace), next_packet: Time::ZERO }
+        let pace = bandwidth.map(Rate::pace);
+        Shaper { bandwidth, pace, next_packet: Time::ZERO, given: Time::ZERO }
+    }
+
+    /// What is measured of it; none: unlimited.
+    pub fn measured(&self, wire: Wire) -> Option<Shaping> {
+        let Shaper { given, next_packet, .. } = *self;
+        self.bandwidth.map(|rate| Shaping { rate, wire, given, next_packet })
     }
 
     /// Transmission time of this many bytes (zero if unlimited).
@@ -83,6 +117,8 @@ impl Shaper {
     /// A packet of this adjusted length is sent.
     #[inline]
     pub fn sent(&mut self, length: u64) {
-        self.next_packet += self.time_of(length);
+        let spent = self.time_of(length);
+        self.next_packet += spent;
+        self.given += spent;
     }
 }

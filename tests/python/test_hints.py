@@ -1,0 +1,85 @@
+"""The command that a run or a comparison names to try next: it is about the same."""
+
+import shlex
+from pathlib import Path
+
+from test_warnings import settings
+
+ROOT = Path(__file__).parents[2]
+
+
+def next_command(told: str) -> list[str]:
+    """The words of the command that a run or a comparison names."""
+    (line,) = [line for line in told.splitlines() if line.startswith("Try next")]
+    return shlex.split(line.partition(": ")[2])
+
+
+MINE = """
+class Mine:
+    def start(self): pass
+    def update(self, sample): return 1.0
+"""
+
+
+def test_the_command_to_try_next_keeps_what_was_set(tidegate, overload_file):
+    """Of each option the values that were given, but for what the new axis sets itself."""
+    (overload_file.parent / "mine.py").write_text(MINE, encoding="utf-8")
+    gate = {"port.bottleneck.gate": {"law": "close-probe", "beta": 0.3}}
+    more = ["duration=6s", 'traffic.web.size="20kB"']
+    asked = [*settings(gate), "--set", more[0], "--set", more[1], "--law", "mine.py:Mine"]
+    done = tidegate("run", overload_file, *asked)
+    assert done.returncode == 0, done.stderr
+    words = next_command(done.stderr)
+    gates = ["--gate", "none,close-probe:beta=0.3"]
+    kept = ["--set", more[0], "--set", more[1], "--law", "mine.py:Mine"]
+    assert words == ["tidegate", "compare", str(overload_file), *gates, *kept]
+
+
+def test_the_command_after_a_comparison_keeps_the_port_and_what_was_set(tidegate, overload_file):
+    """Ten sessions a second are fewer than the link completes: a lower rate is next."""
+    gates = ["--gate", "none,fixed-rate:10", "--seeds", "3", "--no-plots"]
+    asked = ["--port", "bottleneck", "--set", "sample=2s"]
+    done = tidegate("compare", overload_file, *gates, *asked)
+    assert done.returncode == 0, done.stderr
+    words = next_command(done.stderr)
+    assert words[:4] == ["tidegate", "compare", str(overload_file), "--gate"]
+    assert words[4].startswith("none,fixed-rate:")
+    assert words[5:] == ["--set", "sample=2s", "--port", "bottleneck"]
+
+
+def test_the_port_that_is_full_is_named_after_a_run(tidegate, overload_file):
+    """ACKs of 60 sessions a second fill 20 kbit/s of the way back, and the bottleneck is empty."""
+    slow = {"topology.dumbbell.bottleneck.reverse": {"rate": "20kbit"}, "duration": "6s"}
+    ungated = {"port.bottleneck.gate": {"law": "none"}}
+    done = tidegate("run", overload_file, *settings(slow | ungated))
+    assert done.returncode == 0, done.stderr
+    words = next_command(done.stderr)
+    assert words[words.index("--port") + 1] == "bottleneck.reverse"
+
+
+def test_where_no_port_is_the_usual_one_a_port_is_named_that_there_is(tidegate, tmp_path):
+    text = (ROOT / "scenarios" / "two-ways.toml").read_text(encoding="utf-8")
+    (tmp_path / "ways.toml").write_text(text.partition("[variant.")[0], encoding="utf-8")
+    done = tidegate("run", tmp_path / "ways.toml", "--set", "duration=4s", "--set", "warmup=1s")
+    assert done.returncode == 0, done.stderr
+    words = next_command(done.stderr)
+    assert words[words.index("--port") + 1] == "short", "where its gate is"
+
+
+def test_the_variants_of_a_file_are_what_to_try_next(tidegate, overload_file):
+    with overload_file.open("a", encoding="utf-8") as file:
+        file.write('\n[variant.slow]\ntopology.dumbbell.bottleneck.rate = "1Mbit"\n')
+    done = tidegate("run", overload_file, "--set", "duration=6s")
+    assert done.returncode == 0, done.stderr
+    assert next_command(done.stderr)[2:] == [str(overload_file), "--set", "duration=6s"]
+
+
+def test_packets_of_udp_get_no_advice_about_gates(tidegate, overload_file):
+    udp = {"traffic.web.transport": {"udp": {"rate": "100kbit"}}, "duration": "6s"}
+    asked = settings(udp)
+    done = tidegate("run", overload_file, *asked)
+    assert "--gate" not in done.stderr.split("Try next")[1]
+    gates = ["--gate", "none,fixed-rate:1", "--seeds", "3", "--no-plots"]
+    done = tidegate("compare", overload_file, *gates, *asked)
+    assert done.returncode == 0, done.stderr
+    assert "--gate" not in done.stderr.partition("Try next")[2]
