@@ -105,7 +105,7 @@ def test_it_is_installed_run_and_purged(bare: Bare) -> None:
     gate = subprocess.Popen(bare.words("exec tidegated gate --config /etc/tidegate/wan0.toml"))
     try:
         end = time.monotonic() + 20
-        while "wan0 observe attached" not in (said := bare.run("tidegated status", check=False)):
+        while "wan0 observe, attached" not in (said := bare.run("tidegated status", check=False)):
             assert time.monotonic() < end, said
             time.sleep(0.2)
         bare.run("tidegated gate enforce --for 10min")
@@ -160,7 +160,9 @@ def parts(bare: Bare, package: Path, tmp_path_factory: pytest.TempPathFactory) -
 
 def test_the_unit_runs_with_its_few_rights(parts: dict[str, str]) -> None:
     assert parts["installed"] == ""
-    assert parts["enabled"].startswith("active\nType=notify\nNRestarts=0\nwan0 observe attached at")
+    assert parts["enabled"].startswith(
+        "active\nType=notify\nNRestarts=0\nwan0 observe, attached at"
+    )
     rights = dict(re.findall(r"^(\w+):\s+(\w+)", parts["rights"], re.MULTILINE))
     assert int(rights["Uid"]) >= 61184, "a dynamic user (systemd.exec)"
     # CAP_NET_ADMIN is 12, CAP_PERFMON 38, CAP_BPF 39

@@ -1,12 +1,16 @@
 """The emulated link and real sessions through it, in namespaces that are put back."""
 
+import contextlib
 import csv
 import json
+import os
+import signal
 import socket
 import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 from tools.live.lateness import Late, TooBusy
@@ -434,3 +438,69 @@ def test_a_signal_ends_the_command_too(tmp_path):
     done, namespace = behind(tmp_path, "sh", "-c", "kill -TERM $PPID; exec sleep 20")
     assert done.returncode != 0
     assert namespace not in namespaces()
+
+
+FOLLOWERS = "sleep 300 & echo $!; exec sleep 300"
+
+
+def is_there(process):
+    stat = Path(f"/proc/{process}/stat")
+    return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+@contextlib.contextmanager
+def begun_behind(folder, *command):
+    """Run a command behind a link; give the link's process, and what the command says first."""
+    file = folder / "link.toml"
+    file.write_text(LINK.format(seconds=30, opens="receiver", arrivals=ONE, size="1kB", port=""))
+    arguments = [program(), "emulate", file, "--", *command]
+    with subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        yield process, process.stdout.readline().strip()
+
+
+# What the command has started has no link any more.
+def test_a_signal_ends_what_the_command_has_started(tmp_path):
+    with begun_behind(tmp_path, "sh", "-c", FOLLOWERS) as (process, follower):
+        assert is_there(follower)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=120) != 0
+    assert not is_there(follower)
+    assert f"tidegate-{process.pid}" not in namespaces()
+
+
+# Killed, it can remove nothing: the next one does.
+def test_what_a_killed_link_has_left_is_removed_by_the_next(tmp_path):
+    with begun_behind(tmp_path, "sh", "-c", "echo $$; exec sleep 300") as (process, inside):
+        process.kill()
+        process.wait(timeout=120)
+    left = f"tidegate-{process.pid}"
+    assert left in namespaces()
+    busy, _ = behind(tmp_path, "true")
+    assert busy.returncode == 0
+    assert left in namespaces(), "a process is in it still"
+    os.kill(int(inside), signal.SIGKILL)
+    while is_there(inside):
+        time.sleep(0.1)
+    done, _ = behind(tmp_path, "true")
+    assert done.returncode == 0
+    assert f"removed {left}, which a killed emulator left" in done.stderr
+    assert left not in namespaces()
+
+
+def test_sessions_with_a_wrong_server_are_a_failure(tmp_path):
+    file = tmp_path / "link.toml"
+    file.write_text(LINK.format(seconds=2, opens="sender", arrivals=ONE, size="1kB", port=""))
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        nobody = free.getsockname()[1]
+    command = [program(), "traffic", "run", file, "--to", f"127.0.0.1:{nobody}"]
+    done = subprocess.run(
+        [*command, "--out", tmp_path / "flows.csv"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 1
+    assert "every session failed, the first one so: Connection refused" in done.stderr
+    assert "is `tidegated traffic serve` running there" in done.stderr

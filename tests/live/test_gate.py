@@ -339,8 +339,8 @@ def test_gates_of_one_process_may_share_a_socket(lab):
     lab.until(lambda: [each["attached"] for each in states()] == [True, True], "in place", gate)
     assert [each["interface"] for each in states()] == ["wan", "wan1"]
     text = ask("status")
-    assert "wan observe attached" in text
-    assert "wan1 observe attached" in text
+    assert "wan observe, attached" in text
+    assert "wan1 observe, attached" in text
     assert ask("gate", "enforce", "--for", "60s").count("refusing for 60s") == 2
     lab.until(lambda: {each["mode"] for each in states()} == {"enforce"}, "enforcing")
     assert refuses(lab)
@@ -366,12 +366,16 @@ def test_if_one_of_several_interfaces_is_taken_none_is_controlled(lab):
 
 
 def test_the_doctor_looks_at_an_interface(lab):
-    text = lab.within(lab.near, lab.program, "doctor", "--interface", "wan", "--watch", "1")
+    # nobody listens: each datagram that leaves is answered by one of ICMP that comes in
+    lab.fill(5)
+    text = lab.within(lab.near, lab.program, "doctor", "--interface", "wan", "--watch", "2")
+    for way in ("left", "came in"):
+        assert f"wan: in 100.0 % of the bytes that {way} a gate sees no sessions" in text
     assert "the gate's program loads and runs" in text
     assert "wan: no queue" in text
     assert "set `shape`" in text
     assert "clsact" not in lab.queues()
-    assert lab.programs() == [], "it takes its counter away"
+    assert lab.programs() == lab.programs("ingress") == [], "it takes its counters away"
 
 
 # The queue.
@@ -389,6 +393,9 @@ def test_a_shaper_brings_the_queue_here_and_the_dual_queue_reads_it(lab):
     lab.fill(4)
     assert lab.connect(10) == 0, "2 Mbit/s into 1: the queue is long"
     lab.until(lambda: lab.status()["connections"][1] >= 10, "counted")
+    status = lab.status()
+    lost = status["connections"][1]
+    assert status["arrived_total"] == status["admitted_total"] + lost, "who is dropped is not in"
 
 
 def test_relief_lets_everything_pass_while_nothing_waits(lab):

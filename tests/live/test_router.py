@@ -177,6 +177,25 @@ def test_both_directions_take_over_a_file_or_neither(router):
     assert router.queues("lan0") == before
 
 
+# A queue of somebody else at [up] keeps the shaper from there: [down] has the new file.
+def test_a_direction_in_which_the_kernel_refuses_a_file_says_that_it_is_alone(router):
+    gate = router.both(f"mode = 'observe'\n{BOTH}")
+    router.tc("qdisc add dev wan0 root handle 5: bfifo")
+    text = BOTH.replace("interface", "shape = '20Mbit'\ninterface")
+    router.write(f"mode = 'enforce'\n{text}")
+    gate.send_signal(signal.SIGHUP)
+
+    def modes():
+        return [each["mode"] for each in router.states()]
+
+    router.until(lambda: modes() == ["enforce", "observe"], "in force where it can be")
+    down, up = (each["trouble"] for each in router.states())
+    assert down == ""
+    assert up.startswith("reload: the earlier settings stay at wan0 (up alone): ")
+    assert "20Mbit" in router.queues("lan0")
+    assert "wan0 (up alone): the file is not applied here" in router.log()
+
+
 # Each direction has a law of its own: what is refused in one does not close the other.
 def test_each_direction_has_its_own_keys(router):
     text = BOTH.replace("interface = 'lan0'", "interface = 'lan0'\nlaw = { law = 'none' }")
@@ -280,8 +299,8 @@ def test_the_way_to_a_gate_as_the_page_shows_it(router, tmp_path):
     assert "lan0: refusing for" in tried
     assert "wan0: refusing for" in tried
     [status] = [said[line] for line in said if "status" in line]
-    assert "lan0 (down) enforce attached" in status, "a confirmed trial has no end"
-    assert "wan0 (up) enforce attached" in status
+    assert "lan0 (down) enforce, attached" in status, "a confirmed trial has no end"
+    assert "wan0 (up) enforce, attached" in status
     assert "removed" in said["tidegated clean"]
     assert "gate-lan0+wan0.sock" in said["tidegated clean"]
     assert router.programs(device="lan0") == router.programs(device="wan0") == []

@@ -6,7 +6,10 @@ from pathlib import Path
 
 from tools.pages import MARK
 
-SOURCES = [Path("crates/gate/src") / name for name in ("config.rs", "flood.rs", "hook.rs")]
+SOURCES = [
+    *(Path("crates/gate/src") / name for name in ("config.rs", "flood.rs", "hook.rs")),
+    Path("crates/core/src/law/session/ingress.rs"),
+]
 _TABLE = re.compile(r"^(?:keys|settings)! \{\n.*?struct (\w+):\n(.*?)^\}", re.M | re.S)
 _KEY = re.compile(
     r"^ +(?P<key>\w+): (?:Option<)?(?P<type>Vec<\w+>|[\w:]+)>? = (?P<default>\{.*?\}|\S+)"

@@ -7,6 +7,7 @@
 
 use std::ffi::OsString;
 use std::net::Ipv4Addr;
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -59,8 +60,9 @@ impl Behind {
     /// # Errors
     /// There is no iproute2, or no permission.
     pub fn make() -> Result<Behind, Failure> {
+        remove_left(Path::new(NAMESPACES), Path::new("/proc"));
         let process = std::process::id();
-        let namespace = format!("tidegate-{process}");
+        let namespace = format!("{OURS}{process}");
         ip(&["netns", "add", &namespace])?;
         Ok(Behind { namespace, outer: format!("tg{process}"), addresses: addresses(process) })
     }
@@ -104,8 +106,65 @@ impl Behind {
     }
 }
 
+/// Where iproute2 keeps the names of namespaces.
+const NAMESPACES: &str = "/run/netns";
+/// Begins the name of each namespace of this program; the number of its process follows.
+const OURS: &str = "tidegate-";
+
+/// Removes namespaces that emulators which were killed (SIGKILL) have left, and that no process is in.
+fn remove_left(names: &Path, processes: &Path) {
+    for namespace in left(names, processes) {
+        if pids(&namespace).is_ok_and(|inside| inside.is_empty()) {
+            match ip(&["netns", "delete", &namespace]) {
+                Ok(()) => eprintln!("tidegated: removed {namespace}, which a killed emulator left"),
+                Err(failure) => eprintln!("tidegated: {failure}"),
+            }
+        }
+    }
+}
+
+/// The namespaces of emulators whose process is gone.
+fn left(names: &Path, processes: &Path) -> Vec<String> {
+    let Ok(entries) = std::fs::read_dir(names) else { return Vec::new() };
+    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let gone = |name: &String| {
+        let number = name.strip_prefix(OURS).and_then(|number| number.parse::<u32>().ok());
+        number.is_some_and(|number| !processes.join(number.to_string()).exists())
+    };
+    names.filter(gone).collect()
+}
+
+/// The processes in a namespace.
+fn pids(namespace: &str) -> Result<Vec<Pid>, Failure> {
+    let arguments = ["netns", "pids", namespace];
+    let output = Command::new("ip").args(arguments).output().at("ip netns pids")?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    Ok(text.lines().filter_map(|line| Pid::from_raw(line.trim().parse().ok()?)).collect())
+}
+
+/// Ends what the command has left in the namespace, which has no link any more.
+fn end_all(namespace: &str) {
+    let began = Instant::now();
+    while let Ok(inside) = pids(namespace) {
+        if inside.is_empty() {
+            return;
+        }
+        let patient = began.elapsed() < PATIENCE;
+        let signal = if patient { Signal::TERM } else { Signal::KILL };
+        for process in inside {
+            // it may have ended meanwhile
+            let _ = kill_process(process, signal);
+        }
+        if began.elapsed() > 2 * PATIENCE {
+            return;
+        }
+        thread::sleep(LOOK);
+    }
+}
+
 impl Drop for Behind {
     fn drop(&mut self) {
+        end_all(&self.namespace);
         if let Err(failure) = ip(&["netns", "delete", &self.namespace]) {
             eprintln!("tidegated: {failure}");
         }
@@ -141,6 +200,21 @@ pub fn watch(mut child: Child, stop: Arc<AtomicBool>) -> thread::JoinHandle<Opti
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    // A namespace whose process runs is in use, and one of another name is somebody else's.
+    #[test]
+    fn only_namespaces_of_processes_that_are_gone_are_left() {
+        let folder = std::env::temp_dir().join(format!("tidegate-left-{}", std::process::id()));
+        let (names, processes) = (folder.join("netns"), folder.join("proc"));
+        std::fs::create_dir_all(&names).expect("a folder");
+        std::fs::create_dir_all(processes.join("7")).expect("a folder");
+        for name in ["tidegate-7", "tidegate-8", "tidegate-x", "other-8"] {
+            std::fs::write(names.join(name), "").expect("a file");
+        }
+        let found = left(&names, &processes);
+        std::fs::remove_dir_all(&folder).expect("it is there");
+        assert_eq!(found, ["tidegate-8"]);
+    }
 
     /// RFC 6598, 7: 100.64.0.0/10 is 100.64.0.0 to 100.127.255.255. Two processes have other pairs.
     #[test]

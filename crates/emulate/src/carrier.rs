@@ -115,7 +115,11 @@ fn read(
             {
                 return Ok(false);
             }
-            Err(error) => return Err(Failure::failed("TUN device", error)),
+            Err(error) => {
+                let end = ["left (outside)", "right (inside)"][side];
+                return Err(Failure::failed(format!("TUN device at the {end} end"), error)
+                    .remedy("it was removed or set down while it was used: start again, and leave it to this program"));
+            }
         };
         let told = &mut ways[side].told;
         told.read += 1;

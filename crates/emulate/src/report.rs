@@ -23,6 +23,9 @@ pub struct Direction {
     pub busy_seconds: u64,
     /// Delay of the scenario after the port, ms: of the link, and of the other links on the path.
     pub asked_delay_ms: f64,
+    /// Whether the scenario varies that delay (a trace, jitter, reordering, batches): it is then what
+    /// the scenario has at first.
+    pub delay_varies: bool,
     /// Achieved delay, ms: that delay plus the lateness of the write; median over packets.
     pub delay_p50_ms: f64,
     /// The same, 95th percentile.
@@ -144,8 +147,10 @@ fn of_direction(one: &Direction) -> String {
     });
     let mut text = format!("{}\n", one.port);
     text += &format!("  rate     {:.3} Mbit/s requested, {reached}\n", one.asked_bps as f64 * 1e-6);
+    let varies = if one.delay_varies { " at first, which varies" } else { "" };
+    let with = if one.delay_varies { "that with the lateness of writing: " } else { "" };
     text += &format!(
-        "  delay    {:.3} ms requested; {:.3} (p50), {:.3} (p95), {:.3} (p99), {:.3} at most\n",
+        "  delay    {:.3} ms requested{varies}; {with}{:.3} (p50), {:.3} (p95), {:.3} (p99), {:.3} at most\n",
         one.asked_delay_ms, one.delay_p50_ms, one.delay_p95_ms, one.delay_p99_ms, one.delay_max_ms,
     );
     text += &format!(
@@ -176,6 +181,17 @@ fn of_direction(one: &Direction) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    // The lateness is measured, and not what a trace or jitter added: the line must not read as if.
+    #[test]
+    fn a_delay_that_varies_is_not_called_reached() {
+        let constant = Direction { asked_delay_ms: 40.0, ..Direction::default() };
+        assert!(of_direction(&constant).contains("40.000 ms requested; 0.000 (p50)"));
+        let varies = of_direction(&Direction { delay_varies: true, ..constant });
+        let said =
+            "40.000 ms requested at first, which varies; that with the lateness of writing: 0";
+        assert!(varies.contains(said), "{varies}");
+    }
 
     // A second at 8 Mbit/s always sending, then one half busy: only the first counts.
     #[test]

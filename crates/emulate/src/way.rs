@@ -9,7 +9,7 @@ use tidegate_core::wire::Checksum;
 use tidegate_core::wire::ip::{Headers, write};
 use tidegate_model::port::{Fate, Media, Mishaps, NoSuchLaw, OwnLaws, Supplied};
 use tidegate_model::route::Routes;
-use tidegate_model::scenario::{self, LinkChange, Scenario};
+use tidegate_model::scenario::{self, LinkChange, LinkValue, Scenario};
 use tun_rs::SyncDevice;
 
 use super::carrier::Clock;
@@ -84,7 +84,11 @@ impl Way {
             beyond: beyond(scenario, number as u32),
             leaving: VecDeque::new(),
             watch: Watch::new(now).at("histogram")?,
-            told: Direction { port: spec.name.clone(), ..Direction::default() },
+            told: Direction {
+                port: spec.name.clone(),
+                delay_varies: varies(&spec, &changes),
+                ..Direction::default()
+            },
             changes,
             began: now,
             port,
@@ -183,6 +187,13 @@ impl Way {
     }
 }
 
+/// Whether packets of the link take another time than its delay: by a trace, or packet by packet.
+fn varies(spec: &scenario::Port, changes: &[LinkChange]) -> bool {
+    let link = &spec.impairments;
+    let traced = changes.iter().any(|change| matches!(change.to, LinkValue::Delay { .. }));
+    traced || link.jitter.is_some() || link.reorder.is_some() || link.batching.is_some()
+}
+
 /// Propagation delay of the other links on the path of a pair of hosts that crosses this port: of
 /// the first such pair of the first class that has one.
 fn beyond(scenario: &Scenario, port: u32) -> Time {
@@ -260,7 +271,20 @@ mod tests {
         assert_eq!(way.leaving.len(), 6);
         assert!(way.leaving.iter().all(|packet| packet.damaged));
         let told = way.report(Time::from_secs(1));
-        assert_eq!((told.damaged, told.copied), (3, 3));
+        assert_eq!((told.damaged, told.copied, told.delay_varies), (3, 3, false));
+    }
+
+    /// Jitter of the link is no lateness of the program.
+    #[test]
+    fn a_link_with_jitter_has_a_delay_that_varies() {
+        let text = format!("{SLOW}[port.bottleneck]\njitter = {{ uniform = \"1ms\" }}\n");
+        let source = Source { name: "slow.toml", text: &text };
+        let scenario = tidegate_model::load(source, &[], &BTreeMap::new())
+            .unwrap_or_else(|report| panic!("{}", report.render(false)));
+        let ports = &scenario.network.ports;
+        let number = ports.iter().position(|port| port.name == "bottleneck").expect("it is there");
+        let way = Way::new(&scenario, number, (1, &mut Media::default()), Time::ZERO);
+        assert!(way.expect("it can be built").told.delay_varies);
     }
 
     /// By hand: of 1001 packets one is sent and 1000 wait; after `n` services fewer by n. So 400

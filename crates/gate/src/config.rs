@@ -190,7 +190,7 @@ keys! {
     /// The contents of the file.
     pub struct File:
     interface: String = required "The interface, of this network namespace, whose outgoing packets are controlled";
-    mode: Mode = { Mode::Observe } "Whether decisions are carried out; default `observe`: they are only counted";
+    mode: Mode = { Mode::Observe } "Whether decisions are carried out; default `observe`: they are only counted" + "`shape` holds in both modes.";
     law: LawTable = required "The law, as at the gate of a port of a scenario; `{ law = \"none\" }`: nothing is refused by the number of sessions";
     opener: Opens = { Opens::Either } "Which packet opens a session: that of uploads, of downloads, or either; default `either`";
     tokens_keep: f64 = 2 [0 to 60] "Lifetime of unused tokens, in epochs; `tide` has its own";
@@ -203,14 +203,14 @@ keys! {
     quic: Quic = { Quic::Count } "Whether Initials of QUIC are only counted, or the first of a connection needs a token; default `count`";
     quic_idle: Time = "5s" ["100ms" to "1h"] "With `quic = \"admit\"`: a connection of QUIC has ended when nothing of it has come for so long";
     who: bool = false "Whether the status and the metrics show clients by address: the hundred that were refused most, or used most";
-    never_refuse: NeverRefuse = { NeverRefuse::default() } "Traffic that always passes: `networks` and `ports` of either end, default none; `management`: ports 22, 179 and 830, default true";
+    never_refuse: NeverRefuse = { NeverRefuse::default() } "Traffic that always passes: `networks` and `ports` of either end, default none; `management`: ports 22, 179 and 830, default true" + "What a direction lists is added to what stands above the two tables.";
     dqm: Option<DqmFile> = none "Dual-queue management at the interface: `x_m`, `x_M`, `P_M`, `w`, `measure` and `mean_packet` of the queue law `dqm`, and `buffer`, 1 to 100000 packets; default none";
     shape: Option<Rate> = none ["8kbit" to "30Gbit"] "Rate of the shaper; default none";
     shape_buffer: Option<Size> = none ["3000B" to "1GB"] "Buffer of the shaper; default 100 ms of `shape`, at least 15000B";
     capacity: Option<Rate> = none "Rate of the link, for laws that need it; default `shape`";
-    ceiling: f64 = 1 [0 to 1] "Largest share of the openers of an epoch that is refused; 1: no bound";
+    ceiling: f64 = 1 [0 to 1] "Largest share of the openers of an epoch that the law refuses; 1: no bound" + "Below 1 the first opener of every epoch passes, which on a slow link may be more than it serves. It does not hold for `dqm`.";
     lease: Time = "2s" ["200ms" to "60s"] "If the controller stops for longer, everything passes";
-    onset: Option<Time> = none ["0s" to "60s"] "Nothing is refused until the excess sessions, with those whose handshakes the queue lost, would take so long to end: in two epochs where the queue loses a packet in twenty or more, or the link carries less than ten packets of each in 0.3 s, else for ten seconds; default 2s for `close-probe` and `tide`, else 0s";
+    onset: Option<Time> = none ["0s" to "60s"] "Nobody is refused until sessions pile up: those that begin in excess of those that end, with those whose handshakes the queue lost, must need this long to end at the present pace. That must hold for two epochs where the queue loses a packet in twenty or more, or the link carries less than ten packets of each session in 0.3 s; else for ten seconds. Default 2s for `close-probe` and `tide`, else 0s: the law decides from the start";
     flood: Limits = { Limits::default() } "When the alarm of a flood is raised, see below";
     log: Option<PathBuf> = none "A line of JSON for each epoch; default none";
     metrics: Option<String> = none "Address where metrics are served; `\"\"`: nowhere; default 127.0.0.1:9477, or nowhere if that is taken";
@@ -252,6 +252,10 @@ pub struct DqmFile((dqm::Config, DqmBuffer));
 const MOST_NETWORKS: usize = 1024;
 /// The path of a socket ends with a zero in 108 bytes (unix(7)).
 const LONGEST_SOCKET: usize = 107;
+
+/// Of these keys, what a direction lists is added to what stands above the two tables: a port that
+/// is protected for both stays so.
+const JOINED: &[&str] = &["never_refuse"];
 
 /// Address of the metrics, unless the file sets one.
 const METRICS: &str = "127.0.0.1:9477";
@@ -319,7 +323,7 @@ impl Config {
     /// As [`Config::read`].
     pub fn parse(text: &str, name: &str) -> Result<Vec<Config>, Failure> {
         let names = Direction::ALL.map(Direction::name);
-        let files = tidegate_model::read_parts(Source { name, text }, &names, "interface")
+        let files = tidegate_model::read_parts(Source { name, text }, &names, "interface", JOINED)
             .map_err(|(place, what)| Failure::usage(place, what))?;
         let checked = files.into_iter().map(|(part, file)| {
             Check { text, name, direction: part.map(Direction::named), file }.check()
@@ -455,6 +459,11 @@ impl Check<'_> {
             let what = format!("a path of 1 to {LONGEST_SOCKET} bytes is needed");
             return Err(self.wrong("socket", what));
         }
+        let lawless = file.law.0.get("law").and_then(toml::Value::as_str) == Some("none");
+        if file.ceiling < 1.0 && file.dqm.is_some() && lawless {
+            let what = "it bounds a session law, and there is none here: `dqm` has no such bound";
+            return Err(self.wrong("ceiling", format!("{what}; leave it out")));
+        }
         if file.page.is_none() && !file.page_hosts.is_empty() {
             return Err(self.wrong("page_hosts", "there is no page: set `page` too"));
         }
@@ -531,7 +540,9 @@ impl Check<'_> {
         if let Some(law @ (GateLaw::Occupancy(_) | GateLaw::Tide(_))) = &law
             && capacity.is_none()
         {
-            let what = format!("{} needs the link's rate: set `capacity` or `shape`", law.name());
+            let there = self.direction.map_or(String::new(), |it| format!(" in [{}]", it.name()));
+            let law = law.name();
+            let what = format!("{law} needs the link's rate: set `capacity` or `shape`{there}");
             return Err(self.wrong("law", what));
         }
         self.fits()?;

@@ -1,6 +1,7 @@
 //! The loop of a gate: one thread that renews the lease, ends epochs, handles
 //! signals and answers. If it is late, the lease lapses in the kernel.
 
+mod reload;
 mod serve;
 mod surroundings;
 mod trial;
@@ -21,7 +22,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::bypass::Bypass;
 use super::claim::Claim;
-use super::config::{Config, Direction, EndsOf, Mode, Quic, obstacle};
+use super::config::{Config, Direction, EndsOf, Mode, Quic};
 use super::elsewhere::Elsewhere;
 use super::ends::Ends;
 use super::epoch::{Epochs, Outcome, QueueEpoch};
@@ -34,7 +35,6 @@ use super::service;
 use super::shared::{Fate, Tally};
 use super::status::{Asked, Status};
 use tidegate_common::fail::{At, Failure};
-use tidegate_common::output;
 
 /// Renewals per lease.
 const RENEWALS: u64 = 8;
@@ -60,6 +60,7 @@ fn nanoseconds(time: Time) -> u64 {
 enum Concern {
     Reload,
     Interface,
+    Shaper,
     Epoch,
     Bypass,
 }
@@ -95,6 +96,10 @@ struct Controller {
     troubles: BTreeMap<Concern, String>,
     /// When refusals end unless they are confirmed.
     trial: Option<Instant>,
+    /// The mode of the file; an order may have changed that of `config`.
+    mode_of_file: Mode,
+    /// When the shaper was put back last.
+    shaped_again: Option<Instant>,
     /// When the interface was looked at last, and the bytes that had come in and left by then.
     passed_before: Option<(Instant, [u64; 2])>,
     /// Bits per second that came in and that left in the last epoch.
@@ -273,6 +278,11 @@ impl Controller {
         let (name, kind) = (&self.config.file.interface, &placed.queue.kind);
         if self.config.file.mode == Mode::Observe {
             tracing::info!("{name}: observe mode: nothing is refused, so the law runs open-loop");
+            if let Some((rate, _)) = self.config.shape {
+                tracing::warn!(
+                    "{name}: `shape` holds in observe mode too: what comes faster than {rate}/s waits here, and is lost beyond the buffer; to change nothing, write `capacity` in its place"
+                );
+            }
         }
         if self.config.file.ends_of == EndsOf::Sender
             && matches!(self.config.law, Some(GateLaw::CloseProbe(_)))
@@ -284,8 +294,10 @@ impl Controller {
         if self.observation.is_some() {
             // what follows from the queue is said at the end, with the rest of the advice
         } else if !placed.queue.holds_packets() {
+            let relieved = matches!(&self.config.law, Some(GateLaw::CloseProbe(law)) if law.relief);
+            let follows = if relieved { ": with `relief` nothing is ever refused" } else { "" };
             tracing::warn!(
-                "{name} has no queue, so no packet waits or is dropped here: with `relief` nothing is ever refused; set `shape` to move the queue here"
+                "{name} has no queue, so no packet waits or is dropped here{follows}; set `shape` to move the queue here"
             );
         } else if !placed.queue.tells_its_length() {
             tracing::warn!(
@@ -383,6 +395,7 @@ impl Controller {
         let queue = self.netlink.queue(placed.interface.index).map_err(failed)?.unwrap_or_default();
         placed.fewest = Some(placed.fewest.unwrap_or(u32::MAX).min(queue.waiting));
         placed.renew(until)?;
+        self.keep_shaper(&queue);
         Ok(note)
     }
 
@@ -427,15 +440,17 @@ impl Controller {
         if observed.seen != 0 {
             fewest = fewest.min(observed.min_queue);
         }
-        let refused = tally.of(Fate::Connection);
-        let refused_behind = refused - placed.refused_before;
+        let (passed, admitted) = (tally.passed(), tally.admitted);
+        let refused_behind = (admitted - placed.admitted_before)
+            .saturating_sub(passed.saturating_sub(placed.passed_before));
         let answered =
             counts_answers(&self.config).then(|| tally.answered - placed.answered_before);
         let idle_ended = tally.idle_ended - placed.idle_before;
         let between = QueueEpoch::between(&placed.queue, &queue, fewest);
         let ended = QueueEpoch { refused_behind, answered, idle_ended, ..between };
         placed.idle_before = tally.idle_ended;
-        (placed.queue, placed.refused_before) = (queue, refused);
+        (placed.passed_before, placed.admitted_before) = (passed, admitted);
+        placed.queue = queue;
         placed.answered_before = tally.answered;
         Ok((tally.counts(), ended))
     }
@@ -463,7 +478,7 @@ impl Controller {
             set,
             from: decided.map(|decision| decision.from),
             arrived: outcome.counts.arrived,
-            admitted: outcome.counts.admitted,
+            admitted: outcome.passed(),
             departed: outcome.counts.departed,
             resets: outcome.counts.resets,
             sent: queue.sent,
@@ -485,7 +500,7 @@ impl Controller {
                 status.from = decided.map(|decision| decision.from);
             }
             status.epochs = epoch;
-            (status.arrived, status.admitted) = (outcome.counts.arrived, outcome.counts.admitted);
+            (status.arrived, status.admitted) = (outcome.counts.arrived, outcome.passed());
             (status.departed, status.resets) = (outcome.counts.departed, outcome.counts.resets);
             status.count_queue(&queue, rate_bps);
             status.received_bps = received_bps;
@@ -498,67 +513,4 @@ impl Controller {
         });
         Ok(())
     }
-
-    /// Applies a changed file; an invalid one changes nothing.
-    fn reload(&mut self) {
-        let trouble = match self.try_reload() {
-            Ok(()) => String::new(),
-            Err(failure) => {
-                tracing::error!("the file is not applied, the earlier settings stay: {failure}");
-                format!("reload: {failure}")
-            }
-        };
-        self.report(Concern::Reload, trouble);
-    }
-
-    fn try_reload(&mut self) -> Result<(), Failure> {
-        let name = self.path.display().to_string();
-        let text = output::read(&self.path)?;
-        let mut all = Config::parse(&text, &name)?;
-        if let Some(failure) = obstacle(&self.began_with, &all, &text, &name) {
-            return Err(failure);
-        }
-        // `obstacle` has found all directions
-        all.retain(|new| new.direction == self.config.direction);
-        let Some(new) = all.pop() else { return Ok(()) };
-        let law_changed = self.config.law != new.law;
-        let place = placement(&self.config) != placement(&new);
-        let old = std::mem::replace(&mut self.config, new);
-        let epochs = if law_changed { Some(epochs(&self.config)?) } else { None };
-        // an interface that is away is waited for, with the new settings
-        let replaced =
-            if place && self.placed.is_some() { self.place() } else { self.apply_config() };
-        if let Err(failure) = replaced {
-            self.config = old;
-            // a list that was written in part; if that fails too, the next renewal says so
-            let _ = self.apply_config();
-            return Err(failure);
-        }
-        self.epochs.change(self.config.file.flood, self.config.onset, self.config.tokens_keep);
-        if let Some(mut epochs) = epochs {
-            // the new law starts; the counts continue
-            if let Some(placed) = &self.placed {
-                epochs.go_on_from(placed.gate.program.tally()?.counts());
-            }
-            self.epochs = epochs;
-        }
-        self.journal.reopen(self.config.file.log.clone());
-        // the mode is the file's now
-        self.trial = None;
-        let law = if law_changed { "a new one starts" } else { "unchanged" };
-        tracing::info!("{} applied; law: {law}", self.path.display());
-        Ok(())
-    }
-}
-
-/// The settings that need a new program when they change.
-fn placement(config: &Config) -> impl PartialEq + use<> {
-    (
-        config.rules(),
-        (config.file.opener, config.limiter(), config.file.quic, config.file.quic_idle),
-        (config.file.ends, config.file.ends_of, config.ends_size, config.refuse_at),
-        counts_answers(config),
-        (config.dqm.clone(), config.shape, config.capacity, config.file.who),
-        (config.file.client_ipv4, config.file.client_ipv6),
-    )
 }

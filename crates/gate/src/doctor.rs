@@ -5,7 +5,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::clean::{in_folder, is_of};
-use super::hook::{Hook, Site};
+use super::filters::Side;
+use super::hook::{Attached, Hook, Site};
 use super::link::{Interface, Netlink, Queue};
 use super::privileges;
 use super::program::{self, Gate};
@@ -62,9 +63,12 @@ impl Display for Finding {
 /// Checks the machine, and one interface.
 pub fn examine(interface: Option<&str>, watch: Duration, root: &Path) -> Vec<Finding> {
     program::quiet();
-    let mut findings = vec![rights(), types(root)];
-    findings.extend(programs());
-    findings.push(hook());
+    let mut findings = vec![rights(&privileges::missing()), types(root)];
+    // without rights the kernel refuses to load anything, which says nothing of the kernel
+    if !findings[0].is_wrong() {
+        findings.extend(programs());
+        findings.push(hook());
+    }
     findings.push(pinned_stats(root));
     match interface {
         Some(name) => at_interface(name, watch, root, &mut findings),
@@ -76,14 +80,16 @@ pub fn examine(interface: Option<&str>, watch: Duration, root: &Path) -> Vec<Fin
     findings
 }
 
-fn rights() -> Finding {
-    let missing = privileges::missing();
+fn rights(missing: &[String]) -> Finding {
     if missing.is_empty() {
         return Finding::good("this process may load programs and change queues");
     }
     Finding::wrong(
-        format!("missing capabilities: {}", missing.join(", ")),
-        "run as root, or with the systemd unit, which grants them",
+        format!(
+            "missing capabilities: {}; so it was not tried whether the programs load",
+            missing.join(", ")
+        ),
+        "run as root (sudo tidegated doctor), or with the systemd unit, which grants them",
     )
 }
 
@@ -161,12 +167,16 @@ fn at_interface(name: &str, watch: Duration, root: &Path, findings: &mut Vec<Fin
     findings.push(queue_of(name, &queue));
     findings.push(reach(name, root));
     if !watch.is_zero() {
-        findings.push(match count(&interface, watch) {
-            Ok(tally) => sight(name, &tally),
-            Err(what) => {
-                Finding::poor(format!("{name}: its traffic cannot be counted: {what}"), "see above")
+        match count(&interface, watch) {
+            Ok(tallies) => {
+                let each = Side::ALL.into_iter().zip(&tallies);
+                findings.extend(each.map(|(side, tally)| sight(name, side, tally)));
             }
-        });
+            Err(what) => {
+                let what = format!("{name}: its traffic cannot be counted: {what}");
+                findings.push(Finding::poor(what, "see above"));
+            }
+        }
     } else if let Some(status) = running(name, root) {
         findings.push(Finding::good(format!(
             "{name}: a gate runs here; in {:.1} % of the bytes it sees no sessions",
@@ -193,7 +203,7 @@ fn queue_of(name: &str, queue: &Queue) -> Finding {
     if !queue.holds_packets() {
         return Finding::poor(
             format!(
-                "{name}: no queue: no packet waits or is dropped here, so with `relief` nothing is ever refused"
+                "{name}: no queue: no packet waits or is dropped here, so a law with `relief` (`close-probe`) never refuses anything"
             ),
             shape,
         );
@@ -233,43 +243,55 @@ fn reach(name: &str, root: &Path) -> Finding {
     }
 }
 
-/// Counts outgoing traffic with a program that refuses nothing, as it has no lease.
-fn count(interface: &Interface, watch: Duration) -> Result<Tally, String> {
+/// Counts the traffic of both sides with programs that refuse nothing, as they have no lease.
+fn count(interface: &Interface, watch: Duration) -> Result<Vec<Tally>, String> {
     let settings =
         Settings { ethernet: interface.ethernet.into(), opener: 2, ..Settings::default() };
     let text = |failure: tidegate_common::fail::Failure| failure.to_string();
-    let gate = Gate::load(&settings, 0, &[]).map_err(text)?;
     let mut netlink = Netlink::open().map_err(|error| error.to_string())?;
     let hook = Hook::choose(None);
     let has = netlink.has_clsact(interface.index).map_err(|error| error.to_string())?;
     let filters = netlink.filters(interface.index).map_err(|error| error.to_string())?;
     let site = Site { index: interface.index, hook, filters: &filters, before: &[] };
-    let attached = gate.attach(&site, 7_799).map_err(text)?;
-    std::thread::sleep(watch);
-    let tally = gate.program.tally().map_err(text);
-    attached.detach();
+    let (mut gates, mut attached) = (Vec::new(), Vec::new());
+    let mut all_attached = || {
+        for side in Side::ALL {
+            let gate = Gate::load(&settings, 0, &[])?;
+            attached.push(gate.attach_to_count(&site, side, 7_799)?);
+            gates.push(gate);
+        }
+        Ok(())
+    };
+    let tallies = all_attached().map_err(text).and_then(|()| {
+        std::thread::sleep(watch);
+        gates.iter().map(|gate| gate.program.tally().map_err(text)).collect()
+    });
+    attached.into_iter().for_each(Attached::detach);
     if hook == Hook::Clsact && !has {
         netlink.remove_empty_clsact(interface.index).map_err(|error| error.to_string())?;
     }
-    tally
+    tallies
 }
 
 /// Reports the share of the traffic that a gate sees.
-fn sight(name: &str, tally: &Tally) -> Finding {
+fn sight(name: &str, side: Side, tally: &Tally) -> Finding {
+    let way = match side {
+        Side::Ingress => "came in",
+        Side::Egress => "left",
+    };
     let all: u64 = tally.bytes.iter().sum();
     if all == 0 {
-        return Finding::poor(
-            format!("{name}: no traffic was sent while it was watched"),
-            "watch for longer",
-        );
+        let what = format!("{name}: nothing {way} while it was watched");
+        return Finding::poor(what, "watch for longer");
     }
     let share = |fate: Fate| 100.0 * tally.bytes[fate as usize] as f64 / all as f64;
     let unseen: f64 = Fate::ALL.into_iter().filter(|fate| fate.unseen()).map(share).sum();
     let what = format!(
-        "{name}: in {unseen:.1} % of the bytes a gate sees no sessions (UDP except QUIC Initials {:.1}, encrypted or in a tunnel {:.1}, fragments {:.1}); {} TCP openers, {} QUIC Initials",
+        "{name}: in {unseen:.1} % of the bytes that {way} a gate sees no sessions (UDP except QUIC Initials {:.1}, encrypted or in a tunnel {:.1}, fragments {:.1}, other protocols {:.1}); {} TCP openers, {} QUIC Initials",
         share(Fate::Udp),
         share(Fate::Opaque),
         share(Fate::Fragment),
+        share(Fate::OtherIp) + share(Fate::NotIp),
         tally.arrived,
         tally.of(Fate::QuicAdmitted),
     );
@@ -292,10 +314,32 @@ mod tests {
         let mut tally = Tally::default();
         tally.bytes[Fate::Other as usize] = 250;
         tally.bytes[Fate::Opaque as usize] = 750;
-        let finding = sight("wan", &tally);
+        let finding = sight("wan", Side::Ingress, &tally);
         assert_eq!(finding.state, State::Poor);
-        assert!(finding.what.contains("75.0 %"), "{}", finding.what);
+        assert!(finding.what.contains("75.0 % of the bytes that came in"), "{}", finding.what);
         assert!(finding.to_string().contains("->"), "a remedy follows");
+    }
+
+    // Half of the bytes are L2TPv3 (protocol 115) and a quarter MPLS: tunnels too.
+    #[test]
+    fn tunnels_of_other_protocols_are_not_seen_either() {
+        let mut tally = Tally::default();
+        for (fate, bytes) in [(Fate::Other, 250), (Fate::OtherIp, 500), (Fate::NotIp, 250)] {
+            tally.bytes[fate as usize] = bytes;
+        }
+        let finding = sight("wan", Side::Egress, &tally);
+        let what = "in 75.0 % of the bytes that left a gate sees no sessions";
+        assert!(finding.what.contains(what), "{}", finding.what);
+        assert!(finding.what.contains("other protocols 75.0"), "{}", finding.what);
+        assert_eq!(sight("wan", Side::Egress, &Tally::default()).state, State::Poor);
+    }
+
+    // Without rights the kernel refuses every program: that it is old would be a guess.
+    #[test]
+    fn who_has_no_rights_is_told_to_run_as_root() {
+        let text = rights(&["CAP_BPF".to_owned()]).to_string();
+        assert!(text.contains("run as root") && !text.contains("Linux"), "{text}");
+        assert!(!rights(&[]).is_wrong());
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub struct QueueEpoch {
     pub waiting: u32,
     /// Bytes waiting now.
     pub backlog: u64,
-    /// Admitted openers that dual-queue management refused.
+    /// Admitted openers that dual-queue management refused, or would have in observe mode.
     pub refused_behind: u64,
     /// Admitted sessions of which a packet came in behind the SYNs; none: that is not counted.
     pub answered: Option<u64>,
@@ -85,6 +85,13 @@ pub struct Outcome {
     pub obeyed: bool,
     /// Whether the law ran: an epoch that ended too late is skipped.
     pub judged: bool,
+}
+
+impl Outcome {
+    /// Openers of the epoch that passed, or would have: the law and the queue let them.
+    pub fn passed(&self) -> u64 {
+        self.counts.admitted.saturating_sub(self.queue.refused_behind)
+    }
 }
 
 /// The law, and the state from one epoch to the next.

@@ -103,14 +103,22 @@ type OfClient = (&'static str, &'static str, fn(&Client) -> f64);
 
 const OF_CLIENTS: [OfClient; 4] = [
     ("tidegate_gate_client_openers", "Openers of a client that is shown", |at| at.came as f64),
-    ("tidegate_gate_client_refused", "Of these, refused", |at| at.refused as f64),
+    (
+        "tidegate_gate_client_refused",
+        "Of these, refused, or in observe mode those that would have been",
+        |at| at.refused as f64,
+    ),
     ("tidegate_gate_client_bytes", "Bytes to it, or from it", |at| at.bytes as f64),
     ("tidegate_gate_client_waited_seconds", "Time from refusals to admissions", |at| at.waited_s),
 ];
 
 const COUNTERS: [Metric<u64>; 10] = [
     ("tidegate_gate_openers", "Packets that open a session", |at| at.arrived_total),
-    ("tidegate_gate_admitted", "Of these, admitted", |at| at.admitted_total),
+    (
+        "tidegate_gate_admitted",
+        "Of these, passed, or in observe mode those that would have",
+        |at| at.admitted_total,
+    ),
     (
         "tidegate_gate_answered",
         "Admitted sessions of which more than SYNs was seen, if that is counted",

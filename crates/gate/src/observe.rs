@@ -20,7 +20,7 @@ use super::config::Direction;
 use super::elsewhere::Other;
 use super::status::Status;
 
-pub use advice::{file, suggestions};
+pub use advice::{file, next_steps, suggestions};
 
 /// What an operator asked for.
 #[derive(Clone, Debug, Default)]
@@ -86,6 +86,8 @@ pub struct Observation {
     full: u64,
     lost: u64,
     leaves: Spread,
+    /// The largest rate that left while the link was full.
+    full_bps: f64,
     comes_in: Spread,
     /// The other interfaces, by name.
     beside: BTreeMap<String, Beside>,
@@ -114,7 +116,10 @@ impl Observation {
         self.comes_in.take(status.received_bps);
         let at_rate =
             self.plan.rate.is_some_and(|rate| status.rate_bps >= 0.95 * rate.bps() as f64);
-        self.full += u64::from(status.drops > 0 || status.min_waiting > 0 || at_rate);
+        if status.drops > 0 || status.min_waiting > 0 || at_rate {
+            self.full += 1;
+            self.full_bps = self.full_bps.max(status.rate_bps);
+        }
         for other in others {
             let sum = self.beside.entry(other.name.clone()).or_default();
             sum.full += u64::from(other.full);
@@ -174,7 +179,7 @@ impl Observation {
         }
         let _ = writeln!(
             text,
-            "  not seen  {:.1} % of the bytes (UDP, tunnels, fragments)",
+            "  not seen  {:.1} % of the bytes (UDP, tunnels, fragments, other protocols)",
             100.0 * self.unseen_share
         );
         if self.bypassed_share > 0.0 {
@@ -197,7 +202,7 @@ impl Observation {
             return String::new();
         }
         format!(
-            "; within a tenth of that {:.0} % of the time. A gate here does not hold that back",
+            "; {:.0} % of the time at 90 % of that or more. A gate here does not hold that back",
             100.0 * self.comes_in.at_peak()
         )
     }

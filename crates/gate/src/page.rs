@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use axum::extract::{DefaultBodyLimit, Path, Request, State};
 use axum::http::header::{
@@ -24,7 +24,7 @@ use axum::routing::{get, post};
 use axum::{Json, Router};
 use serde::Serialize;
 use tokio::net::TcpListener;
-use tokio::time::interval;
+use tokio::time::{interval, sleep};
 
 use self::access::{Names, Token};
 use self::hour::{EVERY, Hour, Part};
@@ -52,6 +52,17 @@ struct Wanted {
 #[derive(Default)]
 pub struct Pages(BTreeMap<SocketAddr, Wanted>);
 
+/// What to do where an address cannot be taken.
+fn unbound(error: &std::io::Error) -> &'static str {
+    match error.kind() {
+        std::io::ErrorKind::AddrInUse => "set another port in `page`: another program has this one",
+        std::io::ErrorKind::AddrNotAvailable => {
+            "set an address of this machine in `page`: `ip address` lists them"
+        }
+        _ => "set another `page`",
+    }
+}
+
 impl Pages {
     /// Shows a gate, which answers on that socket, at a place.
     pub fn show(&mut self, place: &Place, socket: &std::path::Path, member: Member) {
@@ -69,8 +80,7 @@ impl Pages {
         let mut links = BTreeMap::new();
         for (address, Wanted { hosts, gates }) in self.0 {
             let listener = TcpListener::bind(address).await.map_err(|error| {
-                Failure::failed(format!("page = \"{address}\""), error)
-                    .remedy("set another `page`: another program may have this port")
+                Failure::failed(format!("page = \"{address}\""), &error).remedy(unbound(&error))
             })?;
             // a port of 0 is one that the kernel chooses
             let port = listener.local_addr().map_or(address.port(), |at| at.port());
@@ -169,6 +179,9 @@ async fn order(
     let Some(group) = shown.groups.get(group) else {
         return (StatusCode::NOT_FOUND, "there is no such gate".to_owned());
     };
+    // meanwhile the connection is looked at: where its other end is gone, this ends here. An order
+    // that was given while the gate hung must not be carried out when it runs again
+    sleep(GONE_WITHIN).await;
     let said = obeyed(&text, &group.members).await;
     match said.split_once(' ') {
         Some(("done", what)) => (StatusCode::OK, what.to_owned()),
@@ -177,6 +190,8 @@ async fn order(
     }
 }
 
+/// Time to notice that who gave an order is gone.
+const GONE_WITHIN: Duration = Duration::from_millis(50);
 /// A longest order: `enforce` and a number.
 const ORDER_BYTES: usize = 100;
 /// The page loads its own script and style, asks its own gate, and is in no frame of another page.

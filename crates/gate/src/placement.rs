@@ -27,8 +27,10 @@ pub struct Placement {
     pub queue: Queue,
     /// Fewest packets that waited in it at a renewal of the lease since then.
     pub fewest: Option<u32>,
-    /// Openers that dual-queue management had refused when the epoch began.
-    pub refused_before: u64,
+    /// Openers that had passed when the epoch began.
+    pub passed_before: u64,
+    /// Openers that the law had admitted by then.
+    pub admitted_before: u64,
     /// Sessions that had been answered when the epoch began.
     pub answered_before: u64,
     /// Sessions of QUIC that had ended when the epoch began.
@@ -64,7 +66,8 @@ impl Placement {
             shape,
             queue,
             fewest: None,
-            refused_before: 0,
+            passed_before: 0,
+            admitted_before: 0,
             answered_before: 0,
             idle_before: 0,
             attached,

@@ -310,6 +310,19 @@ impl Gate {
         self.program.attach(Attachment { title: "tidegate_gate", side: Side::Egress, priority }, at)
     }
 
+    /// Puts it at a side of an interface, to count what passes there.
+    ///
+    /// # Errors
+    /// The kernel refuses it, or another filter has the priority.
+    pub fn attach_to_count(
+        &self,
+        at: &Site<'_>,
+        side: Side,
+        priority: u32,
+    ) -> Result<Attached, Failure> {
+        self.program.attach(Attachment { title: "tidegate_gate", side, priority }, at)
+    }
+
     /// Decides about the SYNs that come in by that interface, and counts ends and answers, where
     /// the settings say so.
     ///

@@ -38,9 +38,9 @@ tidegate_core::named! {
     Opaque = "opaque",
     /// A later fragment: no TCP header.
     Fragment = "fragment",
-    /// ICMP and the like.
+    /// Another protocol of IP: ICMP, SCTP, tunnels that are not listed.
     OtherIp = "other_ip",
-    /// ARP and the like.
+    /// ARP, MPLS and the like.
     NotIp = "not_ip",
     /// Truncated or not understood.
     Malformed = "malformed",
@@ -53,7 +53,8 @@ tidegate_core::named! {
 impl Fate {
     /// Whether sessions are not visible in such a packet.
     pub const fn unseen(self) -> bool {
-        matches!(self, Fate::Udp | Fate::Opaque | Fate::Fragment | Fate::Malformed)
+        use Fate::{Fragment, Malformed, NotIp, Opaque, OtherIp, Udp};
+        matches!(self, Udp | Opaque | Fragment | OtherIp | NotIp | Malformed)
     }
 }
 
@@ -123,6 +124,15 @@ impl Tally {
             *count = count.wrapping_add(more);
         }
         transmute!(sum)
+    }
+
+    /// Openers that passed, or would have in observe mode: what the law admitted, less what dual-queue
+    /// management refused behind it.
+    pub fn passed(&self) -> u64 {
+        let refused = [Fate::Refused, Fate::QuicRefused, Fate::WouldRefuse, Fate::Connection];
+        let refused: u64 = refused.into_iter().map(|fate| self.of(fate)).sum();
+        // with `opener = "syn"` dual-queue management is asked about more than openers
+        self.arrived.saturating_sub(refused).min(self.admitted)
     }
 
     /// Packets of one fate.

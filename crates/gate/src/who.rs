@@ -84,20 +84,23 @@ pub fn shown(all: &[(Key, Counts)], (bits4, bits6): (u32, u32), now_ns: u64) -> 
     all.into_iter().map(client).collect()
 }
 
-/// The first of them as lines for people.
-pub fn lines(clients: &[Client]) -> String {
+/// The first of them as lines for people, of a gate with that mode and direction.
+pub fn lines(clients: &[Client], mode: &str, direction: &str) -> String {
+    let refused = if mode == "observe" { "would have been refused" } else { "refused" };
     let line = |client: &Client| {
+        // bytes are counted where the file says whose they are
+        let used = match direction {
+            "" => "– MB".to_owned(),
+            _ => format!("{:.1} MB", client.bytes as f64 / 1e6),
+        };
         let waits = client.waits_s.map_or(String::new(), |s| format!(", waits for {s:.0} s now"));
         // who was never let in has no wait that is over
         let never = client.waited_s == 0.0 && client.waits_s.is_some();
         let waited =
             if never { String::new() } else { format!(", waited {:.1} s", client.waited_s) };
         format!(
-            "    {:<24} {} came, {} refused, {:.1} MB{waited}{waits}\n",
-            client.address,
-            client.came,
-            client.refused,
-            client.bytes as f64 / 1e6,
+            "    {:<24} {} came, {} {refused}, {used}{waited}{waits}\n",
+            client.address, client.came, client.refused,
         )
     };
     let most = clients.iter().take(10).map(line).collect::<String>();
@@ -143,15 +146,19 @@ mod tests {
         assert_eq!((found[0].waits_s, found[1].waits_s), (Some(3.0), None));
         all.extend((10..500).map(|prefix| (key(prefix, 4), of(0, 0, 0))));
         assert_eq!(shown(&all, (32, 64), 0).len(), 100);
-        assert_eq!(lines(&found).lines().count(), 4);
-        assert_eq!(lines(&[]), "");
+        let text = lines(&found, "observe", "");
+        assert_eq!(text.lines().count(), 4);
+        // nobody is refused by a gate that observes; and without a direction no bytes are counted
+        assert!(text.contains("9 came, 7 would have been refused, – MB"), "{text}");
+        assert_eq!(lines(&[], "observe", ""), "");
     }
 
     // A wait counts as waited when it ends with an admission; until then it is going on.
     #[test]
     fn who_was_never_let_in_has_no_wait_that_is_over() {
         let of = |waited_ns, since_ns| Counts { waited_ns, since_ns, ..Counts::default() };
-        let said = |counts| lines(&shown(&[(key(1, 4), counts)], (32, 64), 5_000_000_000));
+        let one = |counts| shown(&[(key(1, 4), counts)], (32, 64), 5_000_000_000);
+        let said = |counts| lines(&one(counts), "enforce", "down");
         assert!(said(of(0, 2_000_000_000)).ends_with("0.0 MB, waits for 3 s now\n"));
         assert!(said(of(1_500_000_000, 2_000_000_000)).contains("waited 1.5 s, waits for 3 s now"));
         assert!(said(of(0, 0)).ends_with("0.0 MB, waited 0.0 s\n"));

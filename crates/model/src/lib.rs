@@ -89,10 +89,11 @@ pub fn read_parts<T: DeserializeOwned>(
     source: Source<'_>,
     names: &[&'static str],
     own: &str,
+    joined: &[&str],
 ) -> Result<Parts<T>, (String, String)> {
     let tree = tree::parse(source, &[]).map_err(|report| report.first(source.name))?;
     let wrong = |problem| Report::new(vec![problem], &tree.texts).first(source.name);
-    let parts = tree.root.parts(names, own).map_err(wrong)?;
+    let parts = tree.root.parts(names, own, joined).map_err(wrong)?;
     let decoded = parts.into_iter().map(|(name, node)| match node.decode_all(1) {
         (Some(value), problems) if problems.is_empty() => Ok((name, value)),
         (_, problems) => Err(Report::new(problems, &tree.texts).first(source.name)),

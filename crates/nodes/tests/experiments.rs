@@ -2,7 +2,10 @@
 //! leave to the service rate, which it does not give.
 
 use crate::world::{World, read};
+use tidegate_core::active::message::service;
+use tidegate_core::active::{Address, Header};
 use tidegate_core::units::Time;
+use tidegate_nodes::node::reason::Reason;
 
 fn run(name: &str) -> World {
     let mut world = World::new(&read(name));
@@ -97,4 +100,31 @@ fn experiment_1_as_found_finds_nobody() {
     assert!(!triggers.is_empty() && triggers.iter().all(|event| event.origin.is_none()));
     let seen = triggers[0].seen.clone().expect("what it saw");
     assert_eq!(seen.held.len(), 2);
+}
+
+// Who injects packets that the node drops at once would wait for them in vain: the node says why.
+#[test]
+fn what_a_node_would_drop_at_once_it_refuses() {
+    let world = run("experiment-1.toml");
+    let (there, here) = (world.at("8"), world.at("1"));
+    let nowhere = Address { ip: [192, 0, 2, 9], port: 9 };
+    let engine = &world.engines[&here];
+    let header = |to, life_ms, service: Option<u16>| Header {
+        active: service.is_some(),
+        source: here,
+        destination: to,
+        previous: here,
+        service: service.unwrap_or(0),
+        number: 1,
+        life_ms,
+    };
+    for (header, found) in [
+        (header(there, 10_000, None), None),
+        (header(there, 10_000, Some(service::TRACE)), None),
+        (header(there, 0, None), Some(Reason::Expired)),
+        (header(nowhere, 10_000, None), Some(Reason::NoRoute)),
+        (header(there, 10_000, Some(65_000)), Some(Reason::UnknownService)),
+    ] {
+        assert_eq!(engine.refuses(&header), found, "{header:?}");
+    }
 }

@@ -282,9 +282,14 @@ fn a_node_answers() {
         let arrived = running.status("sink").expect("an answer").arrived;
         arrived.get(&places["greedy"]).is_some_and(|arrived| arrived.numbers.count() == 3)
     });
+    // what it would drop at once it refuses, with the reason
     injection.service = Some(4_711);
-    greedy.send(&injection).expect("taken");
-    assert_eq!(running.status("greedy").expect("an answer").drops["unknown_service"], 3);
+    let refused = |injection: &Injection| greedy.send(injection).expect_err("refused").to_string();
+    assert!(refused(&injection).contains("service = 4711: not on the menu of"));
+    (injection.service, injection.life_ms) = (None, 0);
+    assert!(refused(&injection).contains("life_ms = 0: write 1 or more"));
+    (injection.life_ms, injection.to.port) = (5_000, 1);
+    assert!(refused(&injection).contains("no route leads from"));
 }
 
 // Bytes from anywhere, well-formed and not, from invented sources: the node stays small and answers.

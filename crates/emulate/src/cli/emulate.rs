@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
 use signal_hook::consts::{SIGINT, SIGTERM};
-use tidegate_core::units::Time;
+use tidegate_core::units::{Time, UnitError};
 
 use crate::behind::{Behind, watch};
 use crate::carrier::{carry, ports};
@@ -25,9 +25,9 @@ use tidegate_common::output;
 /// laws. At the end it reports what was requested and what was achieved.
 ///
 /// With --left and --right, give the devices addresses once they exist. With a
-/// command, as in `tidegated emulate link.toml -- curl http://$TIDEGATE_OUTSIDE/`, the
+/// command, as in `tidegated emulate link.toml -- sh -c 'curl http://$TIDEGATE_OUTSIDE/'`, the
 /// command runs in a namespace of its own behind the link. It reaches this machine at
-/// TIDEGATE_OUTSIDE, and nothing beyond. What it receives crosses --port. The link ends with
+/// TIDEGATE_OUTSIDE, a variable that is set for the command alone, and nothing beyond. What it receives crosses --port. The link ends with
 /// the command and with its exit code, and reports on standard error.
 #[derive(Args, Debug)]
 pub struct Emulate {
@@ -49,7 +49,7 @@ pub struct Emulate {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Duration; default: until SIGINT or SIGTERM
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", value_parser = time)]
     time: Option<Time>,
     /// Report as JSON
     #[arg(long)]
@@ -57,6 +57,11 @@ pub struct Emulate {
     /// A command to run behind the link, in place of --left and --right
     #[arg(last = true, value_name = "COMMAND", conflicts_with_all = ["left", "right"])]
     command: Vec<OsString>,
+}
+
+/// A time; the error names the units.
+fn time(text: &str) -> Result<Time, String> {
+    text.parse().map_err(|error: UnitError| format!("{}: {}", error.what, error.help))
 }
 
 impl Emulate {

@@ -109,6 +109,11 @@ impl Run {
         let run = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |at| at.as_nanos() as u64);
         let found = runtime.block_on(client::run(&plan, self.to, run))?;
         record::write(BufWriter::new(table), &plan, &found.records)?;
+        if let Some(how) = found.nobody {
+            let what = format!("every session failed, the first one so: {how}");
+            return Err(Failure::failed(self.to, what)
+                .remedy("is `tidegated traffic serve` running there, on this port?"));
+        }
         let told = Summary {
             sessions: found.records.len(),
             completed: found.records.iter().filter(|(_, record)| record.ended.is_some()).count(),

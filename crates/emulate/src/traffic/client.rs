@@ -40,6 +40,8 @@ pub struct Found {
     pub latest_start: f64,
     /// How late this process was woken, 95 of 100 times at most, seconds.
     pub late_p95: f64,
+    /// Why every session failed, if each was broken off: that is no server of ours.
+    pub nobody: Option<String>,
 }
 
 /// Shared by all sessions.
@@ -51,6 +53,8 @@ struct Shared {
     run: u64,
     diag: RefCell<Option<Diag>>,
     room: Room,
+    /// Sessions that the other end broke off or refused, and how the first did.
+    broken: RefCell<(usize, String)>,
 }
 
 impl Shared {
@@ -80,6 +84,7 @@ pub async fn run(plan: &Plan, to: SocketAddr, run: u64) -> Result<Found, Failure
         // without it some columns of the table are zero
         diag: RefCell::new(Diag::open().ok()),
         room: Room::default(),
+        broken: RefCell::default(),
     });
     let late = Late::default();
     let work = async {
@@ -105,7 +110,9 @@ pub async fn run(plan: &Plan, to: SocketAddr, run: u64) -> Result<Found, Failure
         .await?;
     let starts = records.iter().map(|(flow, record)| record.start - flow.start.secs());
     let latest_start = starts.fold(0.0, f64::max);
-    Ok(Found { records, latest_start, late_p95: late.p95() })
+    let (broken, first) = shared.broken.borrow().clone();
+    let nobody = (broken > 0 && broken == records.len()).then_some(first);
+    Ok(Found { records, latest_start, late_p95: late.p95(), nobody })
 }
 
 /// Opens each session at its time; returns their results when all are over.
@@ -154,7 +161,14 @@ async fn session(number: u32, flow: Flow, sort: Sort, shared: &Shared) -> Record
     let mut found = record.get();
     match done {
         Some(Ok(())) => {}
-        Some(Err(_)) => found.gave_up = Some(shared.now()),
+        Some(Err(error)) => {
+            let mut broken = shared.broken.borrow_mut();
+            if broken.0 == 0 {
+                broken.1 = error.to_string();
+            }
+            broken.0 += 1;
+            found.gave_up = Some(shared.now());
+        }
         None => {
             found.gave_up = out.map(|_| shared.now());
             // `work` still holds the socket

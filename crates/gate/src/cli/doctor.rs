@@ -15,7 +15,7 @@ pub struct Doctor {
     /// Also check this interface
     #[arg(long, value_name = "NAME")]
     interface: Option<String>,
-    /// Watch the outgoing traffic for this long, and report the share that a gate cannot see
+    /// Watch the traffic of both directions for this long, and report the share of each that a gate cannot see
     #[arg(long, value_name = "SECONDS", default_value_t = 0, requires = "interface", value_parser = clap::value_parser!(u64).range(0..=600))]
     watch: u64,
     /// Folder that holds /run, /proc and /sys

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use tidegate_common::fail::{At, Failure};
 use tidegate_common::output;
-use tidegate_core::units::{Rate, Time};
+use tidegate_core::units::{Rate, Time, UnitError};
 
 use super::status::SOCKETS;
 use crate::clean::is_left;
@@ -61,19 +61,19 @@ struct Observe {
     #[arg(value_name = "INTERFACE", conflicts_with_all = ["down", "up"])]
     interface: Option<String>,
     /// Rate of the link for what leaves by INTERFACE, if it is known
-    #[arg(long, value_name = "RATE", requires = "interface")]
+    #[arg(long, value_name = "RATE", requires = "interface", value_parser = rate)]
     rate: Option<Rate>,
     /// The inner interface, towards the users, or an ifb: their downloads leave by it
     #[arg(long, value_name = "INTERFACE")]
     down: Option<String>,
     /// Rate of the link for downloads, if it is known
-    #[arg(long, value_name = "RATE", requires = "down")]
+    #[arg(long, value_name = "RATE", requires = "down", value_parser = rate)]
     down_rate: Option<Rate>,
     /// The outer interface, towards the provider: uploads leave by it
     #[arg(long, value_name = "INTERFACE")]
     up: Option<String>,
     /// Rate of the link for uploads, if it is known
-    #[arg(long, value_name = "RATE", requires = "up")]
+    #[arg(long, value_name = "RATE", requires = "up", value_parser = rate)]
     up_rate: Option<Rate>,
     /// How long to watch; default: until interrupted
     #[arg(long = "for", value_name = "TIME", value_parser = time)]
@@ -104,11 +104,27 @@ struct Running {
     socket: Option<PathBuf>,
 }
 
+/// Slowest link for which a file is suggested: 95 % of it is a rate that a shaper takes.
+const SLOWEST: Rate = Rate::from_bps(10_000);
+
+/// Shortest time to observe: an epoch of the laws with the longest one.
+const SHORTEST: Time = Time::from_secs(1);
+
 /// A time; `10m` is ten minutes here.
 fn time(text: &str) -> Result<Time, String> {
     let minutes = text.strip_suffix('m').filter(|number| number.parse::<f64>().is_ok());
     let text = minutes.map_or(text.to_owned(), |number| format!("{number}min"));
-    text.parse().map_err(|error| format!("{error}"))
+    text.parse().map_err(told)
+}
+
+/// A rate.
+fn rate(text: &str) -> Result<Rate, String> {
+    text.parse().map_err(told)
+}
+
+/// What is wrong with a quantity, and its units.
+fn told(error: UnitError) -> String {
+    format!("{}: {}", error.what, error.help)
 }
 
 fn duration(time: Time) -> Duration {
@@ -159,6 +175,10 @@ impl Observe {
             return Err(Failure::usage(file.display(), "this file exists")
                 .remedy("name another: --out FILE"));
         }
+        if self.length.is_some_and(|length| length < SHORTEST) {
+            let what = format!("--for: too short to see anything: {SHORTEST} at least");
+            return Err(Failure::usage("gate observe", what));
+        }
         let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
         if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
             return Err(Failure::usage(folder.display(), "there is no such folder"));
@@ -184,6 +204,12 @@ impl Observe {
                 return Err(Failure::usage(name, "no such interface")
                     .remedy("`ip link` lists those of this network namespace"));
             };
+            if let Some(rate) = rate.filter(|rate| *rate < SLOWEST) {
+                let what = format!("a link of {rate} is too slow for a gate: {SLOWEST} at least");
+                return Err(
+                    Failure::usage(name, what).remedy("the rate of a link has a unit: 10Mbit")
+                );
+            }
             let one_way = there.ifb;
             if let Some(direction) = direction {
                 text += &format!("[{}]\n", direction.name());

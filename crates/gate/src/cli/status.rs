@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::clean::in_folder;
-use crate::status::{ask, lines};
+use crate::status::{AS_ROOT, ask, lines};
 use tidegate_common::fail::{At, Failure};
 use tidegate_common::output;
 
@@ -33,7 +33,15 @@ impl Status {
     pub fn run(self) -> Result<(), Failure> {
         loop {
             let (mut text, mut silent) = (String::new(), None);
-            for socket in self.sockets()? {
+            let sockets = match self.sockets() {
+                // a gate that starts again makes its socket anew: who watches goes on
+                Err(failure) if self.watch => {
+                    silent = Some(failure);
+                    Vec::new()
+                }
+                sockets => sockets?,
+            };
+            for socket in sockets {
                 match ask(&socket) {
                     Ok(states) => text += &self.text(&states)?,
                     // the others are shown first
@@ -82,6 +90,11 @@ pub(super) fn sockets(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
         Failure::failed(folder.display(), "no gate runs here")
             .remedy("start one: tidegated gate --config gate.toml; or name its --socket")
     };
+    if let Err(error) = std::fs::read_dir(folder)
+        && error.kind() == std::io::ErrorKind::PermissionDenied
+    {
+        return Err(Failure::failed(folder.display(), "you may not look here").remedy(AS_ROOT));
+    }
     let found = in_folder(folder);
     if found.is_empty() { Err(none()) } else { Ok(found) }
 }

@@ -317,6 +317,10 @@ fn a_wrong_setting_of_the_law_is_said_before_a_rate_is_asked_for() {
     assert!(wrong.contains("alpha_mim"), "{wrong}");
     let none = refusal("interface = 'wan0'\nlaw = { law = 'tide' }\n");
     assert!(none.starts_with("gate.toml:2: law: tide needs the link's rate"), "{none}");
+    // of two directions the line is that of both: which one lacks it is said
+    let text = "law = { law = 'tide' }\n[down]\ninterface = 'lan0'\nshape = '1Mbit'\n[up]\ninterface = 'wan0'\n";
+    let up = refusal(text);
+    assert!(up.contains("gate.toml:1: law: tide") && up.contains("`shape` in [up]"), "{up}");
 }
 
 // A name with a port would be a link that nobody can open, `http://[10.9.1.1:9478]:9478`.
@@ -351,4 +355,30 @@ fn both_directions_take_over_a_file_or_neither() {
     assert_eq!(found(&text("3Mbit", "7")), None);
     let priority = found(&text("3Mbit", "99")).expect("a gate that runs keeps its priority");
     assert!(priority.starts_with("gate.toml:9: [up] priority: a running gate"), "{priority}");
+}
+
+// `dqm` asks no law: a bound of what a law refuses would be said to protect, and would not.
+#[test]
+fn a_ceiling_without_a_law_is_refused() {
+    let text = "interface = 'wan0'\nlaw = { law = 'none' }\nshape = '1Mbit'\nceiling = 0.5\n";
+    assert!(parsed(text).is_ok(), "nothing is refused at all");
+    let found = refusal(&format!("{text}dqm = {{ x_m = 1, x_M = 2, buffer = 5 }}\n"));
+    assert!(found.starts_with("gate.toml:4: ceiling: it bounds a session law"), "{found}");
+}
+
+// Who protects a network in one direction goes on protecting the ports of both.
+#[test]
+fn what_is_never_refused_in_a_direction_is_added_to_what_is_for_both() {
+    let text = "law = { law = 'none' }\nnever_refuse = { ports = [53], management = false }\n\
+                [down]\ninterface = 'lan0'\nnever_refuse = { networks = ['10.1.0.7'], ports = [80] }\n\
+                [up]\ninterface = 'wan0'\n";
+    let all = Config::parse(text, "gate.toml").expect("it is right");
+    let [down, up] = [0, 1].map(|at| all[at].file.never_refuse.clone());
+    let ports = |list: &NeverRefuse| [22, 53, 80].map(|port| list.has_port(port));
+    assert_eq!((ports(&down), down.networks.len()), ([false, true, true], 1));
+    assert_eq!((ports(&up), up.networks.len()), ([false, true, false], 0));
+    // all other keys of a direction are in the place of those above
+    let mode =
+        "mode = 'enforce'\nlaw = { law = 'none' }\n[up]\ninterface = 'wan0'\nmode = 'observe'\n";
+    assert_eq!(Config::parse(mode, "gate.toml").expect("it is right")[0].file.mode, Mode::Observe);
 }

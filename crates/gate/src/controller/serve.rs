@@ -72,9 +72,7 @@ fn conclude(seen: &[Observation]) -> Result<(), Failure> {
     output::say(&observe::suggestions(seen));
     let open = OpenOptions::new().write(true).create_new(true).open(path);
     open.and_then(|mut file| file.write_all(observe::file(seen).as_bytes())).at(&place)?;
-    output::say(&format!(
-        "written: {place}\n  run it: tidegated gate --config {place}\n  then try refusals: tidegated gate enforce --for 10min\n"
-    ));
+    output::say(&format!("written: {place}\n{}", observe::next_steps(seen, path)));
     Ok(())
 }
 
@@ -197,6 +195,8 @@ impl Gate {
         let mut controller = Controller {
             netlink: Netlink::open().at("netlink")?,
             epochs: epochs(&config)?,
+            mode_of_file: config.file.mode,
+            shaped_again: None,
             journal: Journal::new(config.file.log.clone()),
             config,
             began_with: all,

@@ -1,17 +1,21 @@
 //! What a gate notices at its interface, and how it leaves it.
 
+use std::time::Duration;
+
 use tidegate_common::fail::{At, Failure};
 use tokio::time::Instant;
 
 use super::{Concern, Controller};
 use crate::filters::Side;
 use crate::hook::Hook;
-use crate::link::Traffic;
+use crate::link::{Queue, Traffic};
 use crate::shared::Tally;
 use crate::who;
 
 /// How often clients are looked at.
-const LOOK_AT_CLIENTS: std::time::Duration = std::time::Duration::from_secs(2);
+const LOOK_AT_CLIENTS: Duration = Duration::from_secs(2);
+/// Time from one return of the shaper to the next.
+const SHAPE_AGAIN: Duration = Duration::from_secs(60);
 
 impl Controller {
     /// Follows the interface: its name may change, and its MTU, which the shaper must let pass.
@@ -24,7 +28,10 @@ impl Controller {
         };
         let (mtu, called) = (there.mtu, there.name.clone());
         if mtu != placed.interface.mtu {
-            if let Some((rate, buffer)) = placed.shape {
+            let ours =
+                self.netlink.queue(there.index).map_err(failed)?.is_some_and(|it| it.is_ours());
+            // the queue of another program in its place is not a reason to stop
+            if let Some((rate, buffer)) = placed.shape.filter(|_| ours) {
                 self.netlink.shape(&there, rate, buffer).map_err(failed)?;
             }
             tracing::info!("{name}: the MTU is {mtu} now");
@@ -42,6 +49,42 @@ impl Controller {
             tracing::warn!("{note}; set `interface` to its name and restart the gate");
         }
         Ok(note)
+    }
+
+    /// Puts the shaper back where it was removed. Who removes it again within a minute wants it gone
+    /// perhaps, and two programs that undo each other's work would lose packets at each turn.
+    pub(super) fn keep_shaper(&mut self, there: &Queue) {
+        let trouble = self.shaper_trouble(there);
+        if !trouble.is_empty() && !self.troubles.contains_key(&Concern::Shaper) {
+            tracing::warn!("{trouble}");
+        }
+        self.report(Concern::Shaper, trouble);
+    }
+
+    /// What keeps the shaper from holding; empty: nothing does.
+    fn shaper_trouble(&mut self, there: &Queue) -> String {
+        let Some(placed) = self.placed.as_ref().filter(|placed| placed.shape.is_some()) else {
+            return String::new();
+        };
+        let (interface, shape) = (placed.interface.clone(), placed.shape);
+        let name = &self.config.file.interface;
+        if there.is_ours() {
+            return String::new();
+        }
+        if there.handle != 0 {
+            return format!(
+                "{name}: another queue ({}) stands in the place of the shaper, so `shape` does not hold; remove that queue (tc qdisc del dev {name} root), or write its rate as `capacity` in place of `shape`",
+                there.kind
+            );
+        }
+        if self.shaped_again.is_some_and(|at| at.elapsed() < SHAPE_AGAIN) {
+            return format!(
+                "{name}: the shaper was removed again, so `shape` does not hold; find what removes it, or write `capacity` in place of `shape`; the gate puts it back once a minute, and after a reload (SIGHUP)"
+            );
+        }
+        tracing::warn!("{name}: the shaper was removed; it is put back");
+        self.shaped_again = Some(Instant::now());
+        self.shape(&interface, shape).err().map_or(String::new(), |failure| failure.to_string())
     }
 
     /// Measures the rate of the interface, and compares what it counted with what the programs saw.

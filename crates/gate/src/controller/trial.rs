@@ -34,6 +34,18 @@ impl Controller {
     fn try_order(&mut self, order: Order) -> Result<String, Failure> {
         let name = self.config.file.interface.clone();
         let refused = |what: &str| Err(Failure::failed(&name, what));
+        if let (Order::Enforce(_) | Order::Confirm, Some(observation)) = (order, &self.observation)
+        {
+            let what = "this gate was started to observe alone: it has no file, and refuses nobody";
+            return Err(Failure::failed(&name, what).remedy(format!(
+                "end it (SIGINT): it writes {}; then run that: tidegated gate --config {0}",
+                observation.plan.file.display()
+            )));
+        }
+        if let (Order::Enforce(_), None) = (order, &self.placed) {
+            let what = "the gate is not attached here, so nothing can be refused";
+            return Err(Failure::failed(&name, what).remedy("tidegated status says why"));
+        }
         match order {
             Order::Enforce(_) if self.config.file.mode == Mode::Enforce && self.trial.is_none() => {
                 refused("the gate refuses already, and not for a while only")
@@ -59,9 +71,20 @@ impl Controller {
             Order::Revert => {
                 self.trial = None;
                 self.change_mode(Mode::Observe)?;
-                Ok(format!("{name}: observing; nothing is refused"))
+                Ok(format!("{name}: observing; nothing is refused{}", self.until()))
             }
         }
+    }
+
+    /// How long an order to observe holds, where the file says otherwise.
+    fn until(&self) -> String {
+        if self.mode_of_file == Mode::Observe {
+            return String::new();
+        }
+        format!(
+            " until the gate ends or reads its file again; to keep it so, set `mode = \"observe\"` in {}",
+            self.path.display()
+        )
     }
 
     fn change_mode(&mut self, mode: Mode) -> Result<(), Failure> {

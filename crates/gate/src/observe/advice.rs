@@ -2,8 +2,10 @@
 
 use std::fmt::Write as _;
 
+use tidegate_core::units::Rate;
+
 use super::{Observation, rounded};
-use crate::config::Direction;
+use crate::config::{Config, Direction};
 
 /// What is suggested for one direction.
 #[derive(Clone, PartialEq, Debug)]
@@ -18,11 +20,26 @@ struct Advice {
     full: u64,
 }
 
+/// Slowest and fastest rate that the shaper of a file takes (`shape` of [`crate::config::File`]).
+const SHAPER: std::ops::RangeInclusive<u64> = 8_000..=30_000_000_000;
+
 /// A law that refuses nobody while no packet waits.
 const RELIEF: &str = "law = { law = \"close-probe\", relief = true }\n";
 
+/// The rate of a shaper that moves the queue of a link of that rate here.
+fn shaped(link: Rate) -> Rate {
+    rounded(0.95 * link.bps() as f64)
+}
+
 fn tide(key: &str, rate: impl std::fmt::Display) -> String {
     format!("law = {{ law = \"tide\" }}\n{key} = \"{rate}\"\n")
+}
+
+impl Advice {
+    /// Whether the file has a shaper.
+    fn shapes(&self) -> bool {
+        self.keys.contains("shape = ")
+    }
 }
 
 impl Observation {
@@ -69,15 +86,17 @@ impl Observation {
     fn here(&self) -> (String, &'static str) {
         match self.plan.rate {
             // the queue has to be moved here
-            Some(rate) if !self.queue => (
-                tide("shape", rounded(0.95 * rate.bps() as f64)),
-                "the rate given, less 5 %, so that the queue is here",
-            ),
+            Some(rate) if !self.queue && SHAPER.contains(&shaped(rate).bps()) => {
+                (tide("shape", shaped(rate)), "the rate given, less 5 %, so that the queue is here")
+            }
+            Some(rate) if !self.queue => {
+                (tide("capacity", rate), "the rate given, which no shaper of a gate has")
+            }
             Some(rate) => {
                 (tide("capacity", rate), "the rate given, for the queue of the interface")
             }
             None if self.full > 0 && self.queue => (
-                tide("capacity", rounded(self.leaves.peak_bps)),
+                tide("capacity", rounded(self.full_bps)),
                 "the largest rate that was seen while the link was full",
             ),
             None if !self.queue => (
@@ -103,11 +122,14 @@ pub fn file(seen: &[Observation]) -> String {
     let mut text = "# Written by `tidegated gate observe`.\n\
          # \"observe\" refuses nothing. Try refusals: tidegated gate enforce --for 10min\n\
          mode = \"observe\"\n\n\
-         # at most this share of an epoch's openers is refused\n\
-         ceiling = 0.95\n\n\
          # SSH, BGP and NETCONF are never refused either\n\
          never_refuse = { networks = [], ports = [] }\n"
         .to_owned();
+    if seen.iter().any(|one| one.advice().shapes()) {
+        text += "\n# `shape` holds in observe mode too: what comes faster waits at the interface, and is lost\n\
+                 # beyond the buffer, as at a link of that rate. So that nothing changes yet, write `capacity`\n\
+                 # in place of `shape`: the gate then sees no queue.\n";
+    }
     for one in seen {
         let Advice { interface, keys, reason, full } = one.advice();
         let table = match one.plan.direction {
@@ -123,6 +145,30 @@ pub fn file(seen: &[Observation]) -> String {
             one.openers,
             Observation::percent(full, one.epochs),
         );
+    }
+    text
+}
+
+/// What to do with the file that was written there, a line each.
+pub fn next_steps(seen: &[Observation], path: &std::path::Path) -> String {
+    let place = path.display();
+    let advised: Vec<Advice> = seen.iter().map(Observation::advice).collect();
+    let mut text = String::new();
+    for (one, advice) in seen.iter().zip(&advised) {
+        if advice.interface != one.interface {
+            let (there, here) = (&advice.interface, &one.interface);
+            text += &format!("  it is for {there}, not for {here}, which was observed\n");
+        }
+    }
+    if advised.iter().any(Advice::shapes) {
+        text += "  its `shape` holds at once, in observe mode too: what comes faster waits, and is lost beyond the buffer\n";
+    }
+    text += &format!("  run it: tidegated gate --config {place}\n");
+    let configs = Config::parse(&file(seen), &place.to_string()).unwrap_or_default();
+    if let Some(config) = configs.first() {
+        let socket = config.socket.display();
+        text +=
+            &format!("  then try refusals: tidegated gate enforce --for 10min --socket {socket}\n");
     }
     text
 }

@@ -60,7 +60,10 @@ fn downloads(rate: Option<u64>, leaves_bps: f64) -> (Observation, Status) {
 fn a_load_that_comes_in_is_to_be_controlled_elsewhere() {
     let (mut seen, status) = downloads(Some(10_000_000), 600_000.0);
     let text = seen.summary();
-    assert!(text.contains("comes in  at most 14Mbit/s; within a tenth of that 100 %"), "{text}");
+    assert!(
+        text.contains("comes in  at most 14Mbit/s; 100 % of the time at 90 % of that"),
+        "{text}"
+    );
     assert!(text.contains("A gate here does not hold that back"), "{text}");
     let written = file(std::slice::from_ref(&seen));
     assert!(!written.contains("shape"), "{written}");
@@ -175,4 +178,52 @@ fn both_directions_go_into_one_file() {
             ("wan0", Some(Direction::Up), None, true)
         ]
     );
+}
+
+// A burst that found an empty queue was faster than the full link, whose rate it does not tell.
+#[test]
+fn the_rate_of_a_full_link_is_of_the_epochs_in_which_it_was_full() {
+    let (burst, full) = ((5, 5, 0, 65.1e6), (9, 9, 3, 10e6));
+    let seen = observation(None, "tbf", &[burst, full, full]);
+    assert!(suggestion(&seen).contains("capacity = \"10Mbit\""), "{}", suggestion(&seen));
+}
+
+// The shaper of a file takes 8 kbit/s to 30 Gbit/s: 95 % of 40 Gbit/s is beyond.
+#[test]
+fn a_rate_that_no_shaper_has_is_a_capacity() {
+    let seen = observation(Some(40_000_000_000), "noqueue", &[(5, 5, 0, 1e9)]);
+    let written = file(std::slice::from_ref(&seen));
+    let config = Config::parse(&written, "gate.toml").expect("a valid file").remove(0);
+    assert_eq!((config.capacity, config.shape), (Some(Rate::from_bps(40_000_000_000)), None));
+}
+
+// A shaper loses packets from the first second on, though the gate refuses nobody.
+#[test]
+fn a_shaper_is_said_to_hold_while_the_gate_observes() {
+    let path = std::path::Path::new("gate.toml");
+    let idle = [(5, 5, 0, 1e6)];
+    for (rate, shapes) in [(Some(10_000_000), true), (None, false)] {
+        let seen = [observation(rate, "noqueue", &idle)];
+        assert_eq!(file(&seen).contains("`shape` holds in observe mode too"), shapes);
+        assert_eq!(next_steps(&seen, path).contains("in observe mode too"), shapes);
+    }
+}
+
+// The file is for the interface that is congested, and so is the socket of its gate.
+#[test]
+fn what_follows_names_the_interface_of_the_file() {
+    let full = Other { name: "lan0".to_owned(), sent_bps: 9.6e6, drops: 30, full: true };
+    let (mut seen, status) = downloads(None, 600_000.0);
+    seen.epoch(&status, Duration::from_secs(1), &[full]);
+    let text = next_steps(&[seen], std::path::Path::new("gate-wan0.toml"));
+    assert!(text.contains("it is for lan0, not for wan0"), "{text}");
+    assert!(text.contains("--socket /run/tidegate/gate-lan0.sock"), "{text}");
+}
+
+// With a share below one the first opener of every epoch passes: more than a slow link serves.
+#[test]
+fn no_bound_of_refusals_is_suggested() {
+    let written = file(&[observation(Some(1_000_000), "noqueue", &[(5, 5, 3, 1e6)])]);
+    let config = Config::parse(&written, "gate.toml").expect("a valid file").remove(0);
+    assert!((config.file.ceiling - 1.0).abs() < 1e-12);
 }

@@ -130,6 +130,21 @@ async fn an_order_is_that_of_the_socket() {
     assert_eq!(page.orders.lock().expect("nobody panicked").len(), 3);
 }
 
+// A tab that was closed while the gate hung: who closed it does not expect that it refuses later.
+#[tokio::test]
+async fn an_order_whose_giver_is_gone_is_not_obeyed() {
+    let page = served().await;
+    let mut gone = TcpStream::connect(page.address).await.expect("it listens");
+    let ask = format!(
+        "POST /order/0 HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nContent-Length: 14\r\n\r\nenforce 600000",
+        page.address, page.token
+    );
+    gone.write_all(ask.as_bytes()).await.expect("it is sent");
+    drop(gone);
+    assert_eq!(code(&page.post("/order/0", WITH_TOKEN, "revert").await), "200");
+    assert_eq!(*page.orders.lock().expect("nobody panicked"), ["revert"]);
+}
+
 // Another site's page cannot ask, even if it knew the token, and is refused before that is looked at.
 #[tokio::test]
 async fn another_site_is_refused() {

@@ -78,8 +78,14 @@ impl Node {
         }
     }
 
-    /// The documents that the tables of these names stand for; without one, the whole.
-    pub fn parts(&self, names: &[&'static str], own: &str) -> Result<Parts<Node>, Problem> {
+    /// The documents that the tables of these names stand for; without one, the whole. A key of a
+    /// table replaces the one beside it; of a key in `joined` the lists of both hold.
+    pub fn parts(
+        &self,
+        names: &[&'static str],
+        own: &str,
+        joined: &[&str],
+    ) -> Result<Parts<Node>, Problem> {
         let whole = self.table().cloned().unwrap_or_default();
         let mut beside = whole.clone();
         beside.entries.retain(|entry| !names.contains(&entry.key.as_str()));
@@ -101,12 +107,34 @@ impl Node {
                 return refuse(format!("`{name}`: not a table"), format!("write [{name}]"), part);
             };
             let mut entries = table.entries.clone();
+            for entry in entries.iter_mut().filter(|entry| joined.contains(&entry.key.as_str())) {
+                if let Some(above) = beside.get(&entry.key) {
+                    entry.value.join(&above.value);
+                }
+            }
             let left = |entry: &&Entry| table.get(&entry.key).is_none();
             entries.extend(beside.entries.iter().filter(left).cloned());
             let place = part.value.place.clone();
             parts.push((Some(*name), Node { place, value: Value::Table(Table { entries }) }));
         }
         Ok(parts)
+    }
+
+    /// Adds what another value of the same key has: the keys of a table that are not here, the items
+    /// of a list.
+    fn join(&mut self, other: &Node) {
+        match (&mut self.value, &other.value) {
+            (Value::Array(items), Value::Array(more)) => items.extend(more.iter().cloned()),
+            (Value::Table(table), Value::Table(more)) => {
+                for entry in &more.entries {
+                    match table.entries.iter_mut().find(|here| here.key == entry.key) {
+                        Some(here) => here.value.join(&entry.value),
+                        None => table.entries.push(entry.clone()),
+                    }
+                }
+            }
+            _ => {}
+        }
     }
 
     /// Removes the innermost entry of a table on the path to a value; returns whether there is one.

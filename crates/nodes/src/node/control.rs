@@ -15,6 +15,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::engine::Engine;
 use super::metrics;
+use super::reason::Reason;
 use super::state::Traced;
 use super::status::Status;
 use tidegate_common::fail::Failure;
@@ -196,9 +197,24 @@ fn inject(injection: &Injection, engine: &mut Engine) -> Result<u32, String> {
             number: engine.next_number(),
             life_ms: injection.life_ms,
         };
+        if let Some(reason) = engine.refuses(&header) {
+            return Err(refusal(reason, injection, engine));
+        }
         engine.inject(&header, injection.payload.as_bytes()).map_err(|error| error.to_string())?;
     }
     Ok(injection.count)
+}
+
+/// What is wrong with packets that the node would drop at once.
+fn refusal(reason: Reason, injection: &Injection, engine: &Engine) -> String {
+    match reason {
+        Reason::Expired => "life_ms = 0: write 1 or more".to_owned(),
+        Reason::UnknownService => {
+            let service = injection.service.unwrap_or(0);
+            format!("service = {service}: not on the menu of {}", engine.address())
+        }
+        _ => format!("no route leads from {} to {}", engine.address(), injection.to),
+    }
 }
 
 fn follow(following: &Following, engine: &mut Engine) -> Result<u32, String> {

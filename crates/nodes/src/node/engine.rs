@@ -103,6 +103,20 @@ impl Engine {
         Ok(())
     }
 
+    /// Why the node drops an injected datagram at once, whatever the network does; none: it sends it.
+    pub fn refuses(&self, header: &Header) -> Option<Reason> {
+        if header.life_ms == 0 {
+            return Some(Reason::Expired);
+        }
+        let served = self.services.iter().any(|one| one.numbers().contains(&header.service));
+        if header.active && !served {
+            return Some(Reason::UnknownService);
+        }
+        let there = header.destination == self.core.me
+            || self.core.routes.contains_key(&header.destination);
+        (!there).then_some(Reason::NoRoute)
+    }
+
     fn arrive(&mut self, header: Header, payload: &[u8], bytes: &[u8]) {
         if header.life_ms == 0 {
             return self.core.drop(Reason::Expired);
