@@ -41,3 +41,4 @@ def test_doctor_says_what_is_missing(lab):
     assert done.returncode == 0, done.stdout
     assert "poor   the kernel has no type information (BTF)" in done.stdout
     assert "poor   programs cannot read queues: no dual-queue management" in done.stdout
+    assert "Linux 6.2" not in done.stdout, "this kernel is newer"

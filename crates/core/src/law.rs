@@ -106,7 +106,7 @@ pub struct View<'a> {
     /// Packets dropped by the queue since the last tick, without refused sessions and losses on the
     /// link.
     pub queue_drops: u64,
-    /// Time spent transmitting since the last tick, at that capacity.
+    /// How long that capacity was in use since the last tick ([`crate::port::in_use`]).
     pub busy: Time,
     /// Since when the link has been idle, if it is.
     pub idle_since: Option<Time>,

@@ -35,6 +35,7 @@ use crate::law::{Draw, Reason};
 use crate::packet::{Flags, Packet};
 use crate::units::{Pace, Rate, Time};
 
+pub use capacity::in_use;
 pub use foreseen::Early;
 use foreseen::Foreseen;
 pub use medium::Medium;

@@ -66,7 +66,7 @@ pub fn examine(interface: Option<&str>, watch: Duration, root: &Path) -> Vec<Fin
     let mut findings = vec![rights(&privileges::missing()), types(root)];
     // without rights the kernel refuses to load anything, which says nothing of the kernel
     if !findings[0].is_wrong() {
-        findings.extend(programs());
+        findings.extend(programs(root));
         findings.push(hook());
     }
     findings.push(pinned_stats(root));
@@ -115,7 +115,7 @@ fn pinned_stats(root: &Path) -> Finding {
 }
 
 /// Loads the program and runs it on a packet; nothing is attached.
-fn programs() -> Vec<Finding> {
+fn programs(root: &Path) -> Vec<Finding> {
     let settings = Settings {
         ethernet: 1,
         read_queue: 1,
@@ -131,6 +131,9 @@ fn programs() -> Vec<Finding> {
         Ok(true) => vec![loads, Finding::good("it reads queues, as dual-queue management needs")],
         Ok(false) => {
             let what = "programs cannot read queues: no dual-queue management";
+            let typed = root.join(program::TYPES).exists();
+            let remedy =
+                if typed { remedy } else { "use a kernel with type information, see above" };
             vec![loads, Finding::poor(what, remedy)]
         }
         Err(failure) => vec![Finding::wrong(failure.to_string(), remedy)],

@@ -1,7 +1,7 @@
 //! The results of a run: rows about flows, ports and decisions.
 
 use tidegate_core::law::{Decision, Reason, session};
-use tidegate_core::port::{Counters, Port, Ticked};
+use tidegate_core::port::{self, Counters, Port, Ticked};
 use tidegate_core::units::Time;
 use tidegate_model::columns::{Category, Column, EventRow, FlowRow, FlowWindowRow, PortRow, Table};
 use tidegate_model::law::filter::FilterLaw;
@@ -194,19 +194,14 @@ fn port_row(number: u32, port: &Port, before: &Snapshot, after: &Snapshot) -> Po
         queue_bytes: port.queue_bytes(),
         queue_mean_packets: (after.waiting_ps - before.waiting_ps) as f64 / span,
         avg_queue_packets: port.avg_queue_packets(after.at).unwrap_or(f64::NAN),
-        utilisation: in_use(before, after) / span,
+        utilisation: in_use(before, after) as f64 / span,
     }
 }
 
 /// How long the capacity was in use between two snapshots, in picoseconds.
-///
-/// The link was for as long as it transmitted. A shaper gives packets their time at its rate, and no
-/// more of it than has passed; that a slower link has kept packets back allows it a burst, which
-/// takes less time than it was given.
-fn in_use(before: &Snapshot, after: &Snapshot) -> f64 {
-    let transmitting = after.busy_ps - before.busy_ps;
-    let given = (after.shaped_ps - before.shaped_ps).min((after.at - before.at).ps());
-    transmitting.max(given) as f64
+fn in_use(before: &Snapshot, after: &Snapshot) -> u64 {
+    let given = after.shaped_ps - before.shaped_ps;
+    port::in_use(after.busy_ps - before.busy_ps, given, (after.at - before.at).ps())
 }
 
 fn port_columns(rows: Table<PortRow>, scenario: &Scenario) -> Vec<Column> {

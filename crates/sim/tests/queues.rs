@@ -240,6 +240,34 @@ fn a_gate_sees_the_shaper_of_its_queue() {
     };
     close(last("{ law = \"cake\", bandwidth = \"1Mbit\" }"), 1.0, 0.01);
     close(last("{ law = \"codel\" }"), 0.12, 0.01);
+    // 21 cells of 53 B for 1000 B, so that it takes longer than the link, whose rate is the same
+    close(
+        last("{ law = \"cake\", bandwidth = \"10Mbit\", framing = \"atm\" }"),
+        0.12 * 1.113,
+        0.01,
+    );
+}
+
+/// A link that falls below the shaper and rises again has a small load throughout, as the gate sees:
+/// 50 kbit/s are 0.05 of 1 Mbit/s, and 0.1 of 0.5 Mbit/s.
+#[test]
+fn a_gate_sees_the_slower_one_while_that_changes() {
+    let changes = "[{ what = \"bottleneck.rate\", at = \"20s\", to = \"0.5Mbit\" }, \
+                   { what = \"bottleneck.rate\", at = \"40s\", to = \"10Mbit\" }]";
+    let set = [
+        ("change", changes),
+        ("port.bottleneck.gate", "{ law = \"occupancy\", beta = 1 }"),
+        ("traffic.voice.transport", "{ udp = { rate = \"50kbit\", packet = \"100B\" } }"),
+    ];
+    let results = run(&load(SHAPED, &set), 1);
+    let seen = column(&results.events, "time_s").into_iter().zip(column(&results.events, "from"));
+    for (at, share) in seen.filter(|&(at, _)| at > 4.0) {
+        let expected = if (20.0..40.0).contains(&at) { 0.1 } else { 0.05 };
+        assert!((0.04..=0.11).contains(&share), "{at}: {share}");
+        if (22.0..40.0).contains(&at) || at < 20.0 || at > 42.0 {
+            close(share, expected, 0.1);
+        }
+    }
 }
 
 /// One flow without end over 10 Mbit/s and 700 ms of round trip.

@@ -1,11 +1,12 @@
 //! Arrival and service of packets at a port with stages.
 
 use crate::law::greedy::{Act, Key};
-use crate::law::queue::{ArrivalContext, Discipline, Handle, Next, Shaping, Slot, Sum, Waiting};
+use crate::law::queue::{ArrivalContext, Discipline, Handle, Next, Slot, Sum, Waiting};
 use crate::law::{Draw, Fault, Moment, Reason, Verdict, View};
 use crate::packet::{Flags, Packet};
-use crate::units::Time;
+use crate::units::{Rate, Time};
 
+use super::capacity::InUse;
 use super::medium::Leave;
 use super::stages::{Origin, Stages, Ticked};
 use super::varying::{Link, Varying};
@@ -22,6 +23,7 @@ pub(super) struct Staged<C> {
     /// Packets that were lost while they waited, with reason and cargo.
     lost: Vec<(Packet, Reason, C)>,
     draw: Box<dyn Draw + Send>,
+    in_use: InUse,
     /// The discipline is not asked for a packet before this instant, unless an event resets it.
     resume: Time,
     /// Whether the discipline or the medium holds the waiting packets.
@@ -117,6 +119,7 @@ impl<C: Default> Port<C> {
             cargo,
             lost: Vec::new(),
             draw,
+            in_use: InUse::default(),
             resume,
             held,
             congested,
@@ -521,8 +524,8 @@ impl<C: Default> Port<C> {
     pub fn start(&mut self, now: Time) -> Result<(), Fault> {
         self.advance(now);
         let Some(mut staged) = self.staged.take() else { return Ok(()) };
-        let shaping = staged.stages.queue.shaping();
-        let started = staged.stages.start(now, self.view(&staged.waiting, shaping, now));
+        let seen = self.seen(&mut staged, now);
+        let started = staged.stages.start(now, self.view(&staged.waiting, seen, now));
         self.staged = Some(staged);
         self.ask_again(now);
         started
@@ -536,16 +539,24 @@ impl<C: Default> Port<C> {
     pub fn tick(&mut self, now: Time) -> Result<Option<Ticked>, Fault> {
         self.advance(now);
         let Some(mut staged) = self.staged.take() else { return Ok(None) };
-        let shaping = staged.stages.queue.shaping();
-        let ticked = staged.stages.tick(now, self.view(&staged.waiting, shaping, now));
+        let seen = self.seen(&mut staged, now);
+        let ticked = staged.stages.tick(now, self.view(&staged.waiting, seen, now));
         self.staged = Some(staged);
         self.ask_again(now);
         ticked
     }
 
-    /// The view of the laws, with counts since the creation of the port. A law sees the shaper of
-    /// the queue in place of the link where that is the slower of the two.
-    fn view<'a>(&self, waiting: &'a Waiting, shaping: Option<Shaping>, now: Time) -> View<'a> {
+    /// The capacity that laws see, and how long it has been in use since the creation of the port.
+    fn seen(&self, staged: &mut Staged<C>, now: Time) -> (Rate, Time) {
+        let shaping = staged.stages.queue.shaping();
+        let rate = shaping.map_or(self.rate, |shaping| self.rate.min(shaping.rate));
+        let given = shaping.map_or(Time::ZERO, |shaping| shaping.taken(now));
+        (rate, staged.in_use.until(now, Time::from_ps(self.busy_ps(now)), given))
+    }
+
+    /// The view of the laws, with counts since the creation of the port.
+    fn view<'a>(&self, waiting: &'a Waiting, seen: (Rate, Time), now: Time) -> View<'a> {
+        let (rate, busy) = seen;
         let drops = |reason| self.tally.drops[reason as usize];
         // drops before the queue, and after it
         let before = drops(Reason::SessionRefused)
@@ -554,10 +565,6 @@ impl<C: Default> Port<C> {
             + drops(Reason::Expired);
         let elsewhere = before + drops(Reason::LinkLoss);
         let queue = waiting.all();
-        let (rate, busy) = match shaping.filter(|shaping| shaping.rate < self.rate) {
-            Some(shaping) => (shaping.rate, shaping.taken(now)),
-            None => (self.rate, Time::from_ps(self.busy_ps(now))),
-        };
         View {
             rate,
             queue_packets: queue.packets,
