@@ -182,7 +182,7 @@ openwrt: $(VENV)/.created ## Make the package for routers with OpenWrt in dist/ 
 	PYTHONPATH=python $(BIN)/python -m tools.openwrt $(PROCESSOR)
 
 .PHONY: test-openwrt
-test-openwrt: openwrt ## Run the package for aarch64 in a kernel under qemu (root; two minutes)
+test-openwrt: openwrt ## Run the package for aarch64 in a kernel under qemu (root; some minutes)
 	PYTHONPATH=python $(BIN)/python -m tools.openwrt_boot
 
 .PHONY: test-kernels

@@ -109,8 +109,11 @@ def main(arguments: list[str] | None = None) -> int:
 
 def built(name: str) -> Path:
     """Compile the program for a processor, and return its file."""
+    again = 'sudo env "PATH=$PATH" "HOME=$HOME" make openwrt'
     if os.geteuid() != 0:
-        raise Obstacle("it takes root: sudo make openwrt")
+        raise Obstacle(f"it takes root: {again}")
+    if shutil.which("cargo") is None:
+        raise Obstacle(f"root finds no cargo: {again}")
     need(TOOLS)
     processor = PROCESSORS[name]
     tools, target = toolchain(name), BUILD / f"target-{name}"

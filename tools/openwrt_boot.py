@@ -28,7 +28,6 @@ TOOLS = {
     "qemu-system-aarch64": "qemu-system-arm",
     "cpio": "cpio",
     "depmod": "kmod",
-    "xz": "xz-utils",
     "mmdebstrap": "mmdebstrap",
 }
 PACKAGES = ["base-files", "busybox", "iproute2", "kmod", "python3-minimal"]

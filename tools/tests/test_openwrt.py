@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from tools import openwrt, openwrt_boot
 
+from tidegate.hosts.archive import Obstacle
 from tidegate.hosts.lab import program
 
 Start = Callable[[dict[str, dict[str, str]]], str]
@@ -184,6 +185,16 @@ def test_a_router_with_another_processor_refuses_it(tmp_path: Path, name: str, c
 def test_the_same_program_is_the_same_package(tmp_path: Path) -> None:
     one, other = (openwrt.write("x86_64", b"p", tmp_path / each)[0] for each in ("a", "b"))
     assert one.read_bytes() == other.read_bytes()
+
+
+# sudo has a path of its own, without the folder in which rustup puts cargo.
+def test_who_finds_no_cargo_is_told_before_compilers_are_unpacked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(Obstacle, match='no cargo: sudo env "PATH'):
+        openwrt.built("aarch64")
 
 
 RIGHT = """
