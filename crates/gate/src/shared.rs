@@ -255,7 +255,7 @@ pub struct Control {
     pub lease_ns: u64,
     /// The interval that runs; its last bit says which knobs are in force.
     pub turn: u32,
-    /// Zero: decide and count, but drop nothing.
+    /// Zero: decide and count, but refuse nothing.
     pub enforce: u32,
     /// Which half of the cells takes new ends.
     pub end_generation: u32,
