@@ -41,13 +41,20 @@ def test_an_order_that_was_reported_as_failed_is_not_obeyed_later(lab):
     assert lab.connect(MANY) == MANY
 
 
-def test_an_order_to_a_gate_without_its_interface_is_refused(lab):
+# PPPoE begins again with another interface. An order to a gate of two directions is obeyed in both.
+def test_an_order_to_a_gate_without_its_interface_holds_when_it_is_back(lab):
     lab.gate(OBSERVING)
     lab.within(lab.near, "ip", "link", "delete", "wan")
-    lab.until(lambda: not lab.status()["attached"], "noticing")
-    done = order(lab, "enforce", "--for", "10s")
-    assert done.returncode == 1
-    assert "wan: the gate is not attached here" in done.stderr
+    done = order(lab, "enforce", "--for", "60s")
+    assert done.returncode == 0
+    assert "wan is away: it will refuse when it is back, until 60s from now" in done.stdout
+    assert not lab.status()["attached"]
+    confirmed = order(lab, "confirm").stdout
+    assert "wan is away: it will refuse when it is back, until the gate ends" in confirmed
+    lab.within(lab.near, "ip", "link", "add", "wan", "type", "veth", "peer", "name", "peer")
+    assert "refuses already" in order(lab, "enforce").stderr
+    lab.until(lambda: lab.status()["attached"], "back")
+    assert lab.status()["mode"] == "enforce"
 
 
 def test_a_reload_says_which_order_it_ends(lab):

@@ -5,6 +5,7 @@
 //! address of 100.64.0.0/10 (RFC 6598), by the number of the process, so that two programs can run
 //! side by side. Nothing is forwarded: the command reaches this machine, and nothing behind it.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::net::Ipv4Addr;
 use std::path::Path;
@@ -114,13 +115,25 @@ const OURS: &str = "tidegate-";
 /// Removes namespaces that emulators which were killed (SIGKILL) have left, and that no process is in.
 fn remove_left(names: &Path, processes: &Path) {
     for namespace in left(names, processes) {
-        if pids(&namespace).is_ok_and(|inside| inside.is_empty()) {
-            match ip(&["netns", "delete", &namespace]) {
-                Ok(()) => eprintln!("tidegated: removed {namespace}, which a killed emulator left"),
-                Err(failure) => eprintln!("tidegated: {failure}"),
-            }
+        let Ok(inside) = pids(&namespace) else { continue };
+        if !inside.is_empty() {
+            eprintln!("tidegated: {}", in_use(&namespace, &inside));
+            continue;
+        }
+        match ip(&["netns", "delete", &namespace]) {
+            Ok(()) => eprintln!("tidegated: removed {namespace}, which a killed emulator left"),
+            Err(failure) => eprintln!("tidegated: {failure}"),
         }
     }
+}
+
+/// Why a namespace that a killed emulator left is not removed.
+fn in_use(namespace: &str, inside: &[Pid]) -> String {
+    let numbers: Vec<_> = inside.iter().map(|process| process.as_raw_pid().to_string()).collect();
+    format!(
+        "{namespace}, which a killed emulator left, stays as long as its command runs (process {})",
+        numbers.join(", ")
+    )
 }
 
 /// The namespaces of emulators whose process is gone.
@@ -145,21 +158,24 @@ fn pids(namespace: &str) -> Result<Vec<Pid>, Failure> {
 /// Ends what the command has left in the namespace, which has no link any more.
 fn end_all(namespace: &str) {
     let began = Instant::now();
+    let mut asked = BTreeSet::new();
     while let Ok(inside) = pids(namespace) {
-        if inside.is_empty() {
+        if inside.is_empty() || began.elapsed() > 2 * PATIENCE {
             return;
         }
-        let patient = began.elapsed() < PATIENCE;
-        let signal = if patient { Signal::TERM } else { Signal::KILL };
-        for process in inside {
+        for (process, signal) in due(&inside, &mut asked, began.elapsed() < PATIENCE) {
             // it may have ended meanwhile
             let _ = kill_process(process, signal);
         }
-        if began.elapsed() > 2 * PATIENCE {
-            return;
-        }
         thread::sleep(LOOK);
     }
+}
+
+/// The signals that are due: each process is asked once to end, and has to when patience is over.
+fn due(inside: &[Pid], asked: &mut BTreeSet<i32>, patient: bool) -> Vec<(Pid, Signal)> {
+    let signal = if patient { Signal::TERM } else { Signal::KILL };
+    let new = inside.iter().filter(|process| asked.insert(process.as_raw_pid()) || !patient);
+    new.map(|process| (*process, signal)).collect()
 }
 
 impl Drop for Behind {
@@ -214,6 +230,24 @@ mod tests {
         let found = left(&names, &processes);
         std::fs::remove_dir_all(&folder).expect("it is there");
         assert_eq!(found, ["tidegate-8"]);
+    }
+
+    // A command that logs or cleans up at SIGTERM did so 250 times.
+    #[test]
+    fn a_process_is_asked_once_to_end() {
+        let [one, two] = [7, 8].map(|raw| Pid::from_raw(raw).expect("a number"));
+        let mut asked = BTreeSet::new();
+        assert_eq!(due(&[one], &mut asked, true), [(one, Signal::TERM)]);
+        assert_eq!(due(&[one, two], &mut asked, true), [(two, Signal::TERM)]);
+        assert_eq!(due(&[one, two], &mut asked, true), []);
+        assert_eq!(due(&[two], &mut asked, false), [(two, Signal::KILL)]);
+    }
+
+    #[test]
+    fn who_keeps_a_namespace_is_named() {
+        let inside = [7, 8].map(|raw| Pid::from_raw(raw).expect("a number"));
+        let said = in_use("tidegate-5", &inside);
+        assert!(said.contains("tidegate-5") && said.ends_with("(process 7, 8)"), "{said}");
     }
 
     /// RFC 6598, 7: 100.64.0.0/10 is 100.64.0.0 to 100.127.255.255. Two processes have other pairs.

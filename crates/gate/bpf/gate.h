@@ -161,7 +161,7 @@ AT(settings, who, 120);
 struct control {
 	__u64 lease_ns;		/* the controller's decisions hold until then */
 	__u32 knobs;		/* which of the two entries of `knobs` is in force */
-	__u32 enforce;		/* zero: decide and count, but drop nothing */
+	__u32 enforce;		/* zero: decide and count, but refuse nothing */
 	__u32 end_generation;	/* which half of the cells takes new ends */
 	__u32 ceiling;		/* refused share of arrivals, of 2^16; more are admitted */
 	__u64 test_now_ns;

@@ -25,7 +25,7 @@ use tidegate_common::fail::Failure;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
-    /// Decides and counts, but drops nothing: the law runs open-loop.
+    /// Decides and counts, but refuses nothing: the law runs open-loop.
     #[default]
     Observe,
     /// Refuses what the law does not allow.

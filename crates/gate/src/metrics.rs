@@ -157,7 +157,7 @@ const GAUGES: [Metric<f64>; 11] = [
     ),
     ("tidegate_gate_epoch_seconds", "Length of the last epoch", |at| at.epoch_s),
     ("tidegate_gate_unseen_share", "Share of bytes in which no session can be told", |at| {
-        at.unseen_share
+        at.unseen_share.unwrap_or(0.0)
     }),
     (
         "tidegate_gate_bypassed_share",

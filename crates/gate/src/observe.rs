@@ -18,7 +18,7 @@ use tidegate_core::units::Rate;
 
 use super::config::Direction;
 use super::elsewhere::Other;
-use super::status::Status;
+use super::status::{Status, not_seen};
 
 pub use advice::{file, next_steps, suggestions};
 
@@ -91,7 +91,7 @@ pub struct Observation {
     comes_in: Spread,
     /// The other interfaces, by name.
     beside: BTreeMap<String, Beside>,
-    unseen_share: f64,
+    unseen_share: Option<f64>,
     bypassed_share: f64,
     watched: Duration,
     interface: String,
@@ -179,8 +179,8 @@ impl Observation {
         }
         let _ = writeln!(
             text,
-            "  not seen  {:.1} % of the bytes (UDP, tunnels, fragments, other protocols)",
-            100.0 * self.unseen_share
+            "  not seen  {} (UDP, tunnels, fragments, other protocols)",
+            not_seen(self.unseen_share)
         );
         if self.bypassed_share > 0.0 {
             let _ = writeln!(

@@ -115,7 +115,29 @@ const _: () = assert!(
 /// A tally as its counters, one after the other.
 type Words = [u64; size_of::<Tally>() / 8];
 
+/// Bytes with which a share of them begins to say something.
+const TELLING: u64 = 100_000;
+/// ARP, ICMP and ICMPv6 hide no session. The counters do not tell them from other protocols, whose
+/// packets are larger than this on average where they carry sessions, but for the way back.
+const CHATTER: u64 = 200;
+
 impl Tally {
+    /// Bytes of one fate, without those of packets that hide no session: most of an idle interface's.
+    pub fn telling(&self, fate: Fate) -> u64 {
+        let (packets, bytes) = (self.packets[fate as usize], self.bytes[fate as usize]);
+        let other = matches!(fate, Fate::OtherIp | Fate::NotIp);
+        if other && bytes < packets.saturating_mul(CHATTER) { 0 } else { bytes }
+    }
+
+    /// The share of the bytes in which sessions are not visible; none: too little has passed to tell.
+    pub fn unseen_share(&self) -> Option<f64> {
+        let sum =
+            |fates: &mut dyn Iterator<Item = Fate>| fates.map(|fate| self.telling(fate)).sum();
+        let all: u64 = sum(&mut Fate::ALL.into_iter());
+        let unseen: u64 = sum(&mut Fate::ALL.into_iter().filter(|fate| fate.unseen()));
+        (all >= TELLING).then(|| unseen as f64 / all as f64)
+    }
+
     /// The sum with the counts of another CPU.
     #[must_use]
     pub fn with(&self, other: &Tally) -> Tally {
@@ -255,7 +277,7 @@ pub struct Control {
     pub lease_ns: u64,
     /// The interval that runs; its last bit says which knobs are in force.
     pub turn: u32,
-    /// Zero: decide and count, but drop nothing.
+    /// Zero: decide and count, but refuse nothing.
     pub enforce: u32,
     /// Which half of the cells takes new ends.
     pub end_generation: u32,
@@ -343,5 +365,24 @@ mod tests {
         for (index, fate) in Fate::ALL.into_iter().enumerate() {
             assert_eq!(fate as usize, index, "{}", fate.name());
         }
+    }
+
+    // An idle interface was said not to show 100 % of the bytes: all of them were ARP.
+    #[test]
+    fn a_few_bytes_say_nothing_of_what_is_not_seen() {
+        let mut tally = Tally::default();
+        tally.packets[Fate::NotIp as usize] = 100;
+        tally.bytes[Fate::NotIp as usize] = 4_200;
+        assert_eq!(tally.unseen_share(), None);
+        // nor does a day of it
+        tally.packets[Fate::NotIp as usize] = 100_000;
+        tally.bytes[Fate::NotIp as usize] = 4_200_000;
+        assert_eq!(tally.unseen_share(), None);
+        tally.bytes[Fate::Other as usize] = 300_000;
+        assert_eq!(tally.unseen_share(), Some(0.0));
+        // L2TPv3 of large packets does hide sessions
+        tally.packets[Fate::OtherIp as usize] = 100;
+        tally.bytes[Fate::OtherIp as usize] = 100_000;
+        assert_eq!(tally.unseen_share(), Some(0.25));
     }
 }

@@ -109,8 +109,8 @@ pub struct Status {
     pub bytes: Vec<(String, u64)>,
     /// Dual queue: openers that arrived and openers that it dropped, in total.
     pub connections: Option<(u64, u64)>,
-    /// Share of bytes whose sessions are not visible.
-    pub unseen_share: f64,
+    /// Share of bytes whose sessions are not visible; null: too little has passed to tell.
+    pub unseen_share: Option<f64>,
     /// Share of the bytes that pass the interface and not the gate, where that is most; else 0.
     #[serde(default)]
     pub bypassed_share: f64,
@@ -157,13 +157,7 @@ impl Status {
         (self.clients_served, self.clients_waited) = (tally.served, tally.waited);
         self.answered_total = tally.answered;
         self.ended_total = tally.departed + tally.resets + tally.idle_ended;
-        let all: u64 = tally.bytes.iter().sum();
-        let unseen: u64 = Fate::ALL
-            .iter()
-            .filter(|fate| fate.unseen())
-            .map(|fate| tally.bytes[*fate as usize])
-            .sum();
-        self.unseen_share = if all == 0 { 0.0 } else { unseen as f64 / all as f64 };
+        self.unseen_share = tally.unseen_share();
     }
 
     /// Sets what the queue did in the last epoch.
@@ -393,7 +387,7 @@ pub fn lines(status: &Status) -> String {
         direction => format!(" ({direction})"),
     };
     let mut text = format!(
-        "{}{direction} {}{trial}, {attached}{}\n  {} {}: {}\n  last epoch   {} came, {} admitted, {} ended, {} broke off, {} packets lost\n  since start  {} came, {} admitted, {} refused, {} would have been, {} never refused\n  queue        {}, {} packets wait\n  not seen     {:.1} % of the bytes\n",
+        "{}{direction} {}{trial}, {attached}{}\n  {} {}: {}\n  last epoch   {} came, {} admitted, {} ended, {} broke off, {} packets lost\n  since start  {} came, {} admitted, {} refused, {} would have been, {} never refused\n  queue        {}, {} packets wait\n  not seen     {}\n",
         status.interface,
         status.mode,
         if status.alarm { ", ALARM: admitted sessions do not end, nothing is refused" } else { "" },
@@ -412,10 +406,16 @@ pub fn lines(status: &Status) -> String {
         status.of(Fate::Exempt),
         status.queue,
         status.waiting,
-        100.0 * status.unseen_share,
+        not_seen(status.unseen_share),
     );
     text += &notes(status);
     text
+}
+
+/// How much is not seen, in words.
+pub(crate) fn not_seen(share: Option<f64>) -> String {
+    let told = |share| format!("{:.1} % of the bytes", 100.0 * share);
+    share.map_or("too little has passed to tell".to_owned(), told)
 }
 
 /// What is said only where there is something to say.
@@ -423,9 +423,7 @@ fn notes(status: &Status) -> String {
     let mut text = String::new();
     let spared = status.of(Fate::Ceiling);
     if spared > 0 {
-        text += &format!(
-            "  ceiling      {spared} of the admitted would have been refused without `ceiling`\n"
-        );
+        text += &format!("  ceiling      {spared} spared: the law alone would refuse them too\n");
     }
     if status.clients_served > 0 {
         let (served, waited) = (status.clients_served, status.clients_waited);
@@ -451,20 +449,22 @@ fn notes(status: &Status) -> String {
 mod tests {
     use super::*;
 
-    // 300 of 1000 bytes are UDP that is not QUIC's first packet, 60 encrypted, 30 of another protocol
+    // 300 of 1000 kilobytes are UDP that is not QUIC's first packet, 60 encrypted, 30 of another protocol
     // of IP (L2TPv3, SCTP), 10 not of IP (MPLS): 40 %.
     #[test]
     fn the_share_that_is_not_seen_is_of_bytes() {
         let mut tally = Tally::default();
-        tally.bytes[Fate::Other as usize] = 600;
-        tally.bytes[Fate::Udp as usize] = 300;
-        tally.bytes[Fate::Opaque as usize] = 60;
-        tally.bytes[Fate::OtherIp as usize] = 30;
-        tally.bytes[Fate::NotIp as usize] = 10;
+        tally.bytes[Fate::Other as usize] = 600_000;
+        tally.bytes[Fate::Udp as usize] = 300_000;
+        tally.bytes[Fate::Opaque as usize] = 60_000;
+        tally.bytes[Fate::OtherIp as usize] = 30_000;
+        tally.bytes[Fate::NotIp as usize] = 10_000;
         let mut status = Status::default();
         status.count(&tally);
-        assert!((status.unseen_share - 0.4).abs() < 1e-12);
+        assert!(status.unseen_share.is_some_and(|share| (share - 0.4).abs() < 1e-12));
         assert!(lines(&status).contains("40.0 %"));
+        let idle = lines(&Status::default());
+        assert!(idle.contains("not seen     too little has passed to tell\n"), "{idle}");
     }
 
     // A gate by clients allows 0.1 an epoch; 30 came and all were let in, as their clients are in.
@@ -514,7 +514,11 @@ mod tests {
         let mut status = Status::default();
         assert!(!lines(&status).contains("ceiling"));
         status.count(&tally);
-        assert!(lines(&status).contains("ceiling      12 of the admitted"), "{}", lines(&status));
+        assert!(
+            lines(&status).contains("ceiling      12 spared: the law alone would"),
+            "{}",
+            lines(&status)
+        );
     }
 
     // What the mode is, for how long, and where the programs are: three things, not one.

@@ -90,8 +90,8 @@ pub fn lines(clients: &[Client], mode: &str, direction: &str) -> String {
     let line = |client: &Client| {
         // bytes are counted where the file says whose they are
         let used = match direction {
-            "" => "– MB".to_owned(),
-            _ => format!("{:.1} MB", client.bytes as f64 / 1e6),
+            "" => String::new(),
+            _ => format!(", {:.1} MB", client.bytes as f64 / 1e6),
         };
         let waits = client.waits_s.map_or(String::new(), |s| format!(", waits for {s:.0} s now"));
         // who was never let in has no wait that is over
@@ -99,7 +99,7 @@ pub fn lines(clients: &[Client], mode: &str, direction: &str) -> String {
         let waited =
             if never { String::new() } else { format!(", waited {:.1} s", client.waited_s) };
         format!(
-            "    {:<24} {} came, {} {refused}, {used}{waited}{waits}\n",
+            "    {:<24} {} came, {} {refused}{used}{waited}{waits}\n",
             client.address, client.came, client.refused,
         )
     };
@@ -149,7 +149,7 @@ mod tests {
         let text = lines(&found, "observe", "");
         assert_eq!(text.lines().count(), 4);
         // nobody is refused by a gate that observes; and without a direction no bytes are counted
-        assert!(text.contains("9 came, 7 would have been refused, – MB"), "{text}");
+        assert!(text.contains("9 came, 7 would have been refused, waits for 3 s"), "{text}");
         assert_eq!(lines(&[], "observe", ""), "");
     }
 

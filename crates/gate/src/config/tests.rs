@@ -382,3 +382,20 @@ fn what_is_never_refused_in_a_direction_is_added_to_what_is_for_both() {
         "mode = 'enforce'\nlaw = { law = 'none' }\n[up]\ninterface = 'wan0'\nmode = 'observe'\n";
     assert_eq!(Config::parse(mode, "gate.toml").expect("it is right")[0].file.mode, Mode::Observe);
 }
+
+// What stands above would not hold, and nobody would hear of it.
+#[test]
+fn what_cannot_be_added_is_refused_where_it_stands() {
+    for (above, told) in [
+        ("{ ports = 53 }", "`never_refuse.ports`: a number here, and a list in [up]"),
+        ("5", "`never_refuse`: a number here, and a table in [up]"),
+        ("{ management = 1 }", "`never_refuse.management`: a number here, and true or false in"),
+    ] {
+        let text = format!(
+            "law = {{ law = 'none' }}\nnever_refuse = {above}\n\
+             [up]\ninterface = 'wan0'\nnever_refuse = {{ ports = [80], management = true }}\n"
+        );
+        let found = refusal(&text);
+        assert!(found.starts_with(&format!("gate.toml:2: {told}")), "{found}");
+    }
+}

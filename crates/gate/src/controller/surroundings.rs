@@ -82,9 +82,13 @@ impl Controller {
                 "{name}: the shaper was removed again, so `shape` does not hold; find what removes it, or write `capacity` in place of `shape`; the gate puts it back once a minute, and after a reload (SIGHUP)"
             );
         }
-        tracing::warn!("{name}: the shaper was removed; it is put back");
+        if let Err(failure) = self.shape(&interface, shape) {
+            return format!("the shaper was removed, and cannot be put back: {failure}");
+        }
         self.shaped_again = Some(Instant::now());
-        self.shape(&interface, shape).err().map_or(String::new(), |failure| failure.to_string())
+        let name = &self.config.file.interface;
+        tracing::warn!("{name}: the shaper was removed; it is put back");
+        String::new()
     }
 
     /// Measures the rate of the interface, and compares what it counted with what the programs saw.

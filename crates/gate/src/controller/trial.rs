@@ -1,6 +1,8 @@
 //! Orders of an operator: refusals for a while.
 
-use tidegate_common::fail::Failure;
+use std::time::Duration;
+
+use tidegate_common::fail::{At, Failure};
 use tidegate_common::output;
 use tokio::time::Instant;
 
@@ -42,29 +44,29 @@ impl Controller {
                 observation.plan.file.display()
             )));
         }
-        if let (Order::Enforce(_), None) = (order, &self.placed) {
-            let what = "the gate is not attached here, so nothing can be refused";
-            return Err(Failure::failed(&name, what).remedy("tidegated status says why"));
-        }
         match order {
             Order::Enforce(_) if self.config.file.mode == Mode::Enforce && self.trial.is_none() => {
-                refused("the gate refuses already, and not for a while only")
+                refused(if self.is_here()? {
+                    "the gate refuses already, and not for a while only"
+                } else {
+                    "it will refuse when it is back, and not for a while only"
+                })
             }
             Order::Enforce(time) => {
+                let here = self.is_here()?;
                 self.change_mode(Mode::Enforce)?;
                 self.trial = Some(Instant::now() + time);
                 tracing::warn!("{name}: a trial of {time:?} begins");
-                Ok(format!(
-                    "{name}: refusing for {time:?}, then observing again; to go on: tidegated gate confirm"
-                ))
+                Ok(tried(&name, here, time))
             }
             Order::Confirm if self.trial.take().is_none() => {
                 refused("there is no trial to confirm: tidegated gate enforce --for 10min")
             }
             Order::Confirm => {
                 tracing::warn!("{name}: the trial is confirmed");
+                let refusing = refusing(&name, self.is_here().unwrap_or(false));
                 Ok(format!(
-                    "{name}: refusing until the gate ends or reads its file again; to keep it, set `mode = \"enforce\"` in {}",
+                    "{refusing} until the gate ends or reads its file again; to keep it, set `mode = \"enforce\"` in {}",
                     self.path.display()
                 ))
             }
@@ -74,6 +76,21 @@ impl Controller {
                 Ok(format!("{name}: observing; nothing is refused{}", self.until()))
             }
         }
+    }
+
+    /// Whether the gate is attached; `false` where its interface is away and waited for.
+    fn is_here(&mut self) -> Result<bool, Failure> {
+        // what has become of it since the last renewal, and if it is new, at once: nothing is promised
+        // of an interface that is gone, and one that is back is not taken for one that is away
+        if self.renew() || self.renew() {
+            return Ok(true);
+        }
+        let name = &self.config.file.interface;
+        if self.netlink.interface(name).at(name)?.is_none() {
+            return Ok(false);
+        }
+        let what = "the gate is not attached here, so nothing can be refused";
+        Err(Failure::failed(name, what).remedy("tidegated status says why"))
     }
 
     /// How long an order to observe holds, where the file says otherwise.
@@ -115,5 +132,39 @@ impl Controller {
         if let Some(observation) = &self.observation {
             output::say(&observation.summary());
         }
+    }
+}
+
+/// That the gate of an interface refuses, or will when the interface is back.
+fn refusing(name: &str, here: bool) -> String {
+    if here {
+        format!("{name}: refusing")
+    } else {
+        format!("{name} is away: it will refuse when it is back,")
+    }
+}
+
+/// What an order to refuse for a while is answered.
+fn tried(name: &str, here: bool, time: Duration) -> String {
+    let span = if here { format!("for {time:?}") } else { format!("until {time:?} from now") };
+    format!(
+        "{} {span}, then observing again; to go on: tidegated gate confirm",
+        refusing(name, here)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // Of an interface that is away it must not be said that anything is refused there.
+    #[test]
+    fn what_is_away_is_not_said_to_refuse() {
+        let time = Duration::from_secs(20);
+        let said = tried("lan0", true, time);
+        assert!(said.starts_with("lan0: refusing for 20s, then observing again"), "{said}");
+        let said = tried("wan0", false, time);
+        let away = "wan0 is away: it will refuse when it is back, until 20s from now, then";
+        assert!(said.starts_with(away) && !said.contains("refusing"), "{said}");
     }
 }

@@ -20,11 +20,14 @@ struct Advice {
     full: u64,
 }
 
-/// Slowest and fastest rate that the shaper of a file takes (`shape` of [`crate::config::File`]).
-const SHAPER: std::ops::RangeInclusive<u64> = 8_000..=30_000_000_000;
-
 /// A law that refuses nobody while no packet waits.
 const RELIEF: &str = "law = { law = \"close-probe\", relief = true }\n";
+
+/// Whether the shaper of a file takes that rate.
+fn takes(rate: Rate) -> bool {
+    let file = format!("interface = 'any'\nlaw = {{ law = 'none' }}\nshape = '{rate}'\n");
+    Config::parse(&file, "").is_ok()
+}
 
 /// The rate of a shaper that moves the queue of a link of that rate here.
 fn shaped(link: Rate) -> Rate {
@@ -86,7 +89,7 @@ impl Observation {
     fn here(&self) -> (String, &'static str) {
         match self.plan.rate {
             // the queue has to be moved here
-            Some(rate) if !self.queue && SHAPER.contains(&shaped(rate).bps()) => {
+            Some(rate) if !self.queue && takes(shaped(rate)) => {
                 (tide("shape", shaped(rate)), "the rate given, less 5 %, so that the queue is here")
             }
             Some(rate) if !self.queue => {

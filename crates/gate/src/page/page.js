@@ -141,7 +141,8 @@ class Gate {
     if (status.clients_served) {
       this.fact("Clients", `${count(status.clients_served)} served, ${count(status.clients_waited)} waited, each once in a round`);
     }
-    this.fact("Not seen", `${short(100 * status.unseen_share)} % of the bytes`);
+    const share = status.unseen_share;
+    this.fact("Not seen", share === null ? "too little has passed to tell" : `${short(100 * share)} % of the bytes`);
   }
 
   hour(parts, nowS, everyS) {

@@ -37,6 +37,20 @@ pub(crate) enum Value {
     Table(Table),
 }
 
+impl Value {
+    /// Its kind, with an article.
+    fn kind(&self) -> &'static str {
+        match self {
+            Value::String(_) => "a text",
+            Value::Integer(_) | Value::Float(_) => "a number",
+            Value::Boolean(_) => "true or false",
+            Value::Date(_) => "a date",
+            Value::Array(_) => "a list",
+            Value::Table(_) => "a table",
+        }
+    }
+}
+
 /// Keys and values, in the order of the document.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Table {
@@ -109,7 +123,7 @@ impl Node {
             let mut entries = table.entries.clone();
             for entry in entries.iter_mut().filter(|entry| joined.contains(&entry.key.as_str())) {
                 if let Some(above) = beside.get(&entry.key) {
-                    entry.value.join(&above.value);
+                    entry.value.join(above, &entry.key, name)?;
                 }
             }
             let left = |entry: &&Entry| table.get(&entry.key).is_none();
@@ -120,21 +134,31 @@ impl Node {
         Ok(parts)
     }
 
-    /// Adds what another value of the same key has: the keys of a table that are not here, the items
-    /// of a list.
-    fn join(&mut self, other: &Node) {
-        match (&mut self.value, &other.value) {
+    /// Adds what the value of the same key above the tables has: the keys of a table that are not
+    /// here, the items of a list. What is not of the same kind cannot be added.
+    fn join(&mut self, above: &Entry, path: &str, part: &str) -> Result<(), Problem> {
+        match (&mut self.value, &above.value.value) {
             (Value::Array(items), Value::Array(more)) => items.extend(more.iter().cloned()),
             (Value::Table(table), Value::Table(more)) => {
                 for entry in &more.entries {
                     match table.entries.iter_mut().find(|here| here.key == entry.key) {
-                        Some(here) => here.value.join(&entry.value),
+                        Some(here) => {
+                            here.value.join(entry, &format!("{path}.{}", entry.key), part)?;
+                        }
                         None => table.entries.push(entry.clone()),
                     }
                 }
             }
+            (below, other) if below.kind() != other.kind() => {
+                let (this, there) = (other.kind(), below.kind());
+                let what = format!("`{path}`: {this} here, and {there} in [{part}]");
+                let help = "write the same kind of value in both".to_owned();
+                return Err(Problem { what, help, place: Some(above.value.place.clone()) });
+            }
+            // the one below holds
             _ => {}
         }
+        Ok(())
     }
 
     /// Removes the innermost entry of a table on the path to a value; returns whether there is one.
