@@ -83,3 +83,19 @@ def test_packets_of_udp_get_no_advice_about_gates(tidegate, overload_file):
     done = tidegate("compare", overload_file, *gates, *asked)
     assert done.returncode == 0, done.stderr
     assert "--gate" not in done.stderr.partition("Try next")[2]
+
+
+def test_a_scenario_that_can_be_read_but_once_is_run(tidegate_process, overload):
+    """A pipe is empty the second time."""
+    done = tidegate_process("run", "/dev/stdin", "--set", "duration=6s", input=overload)
+    assert done.returncode == 0, done.stderr
+    assert next_command(done.stderr)[1:3] == ["compare", "/dev/stdin"]
+
+
+def test_what_to_try_next_ends_no_run(tidegate, overload_file):
+    """A variant without a name is an error of a comparison: the run does not need it."""
+    with overload_file.open("a", encoding="utf-8") as file:
+        file.write('\n[variant.""]\nport.bottleneck.gate.beta = 0.3\n')
+    done = tidegate("run", overload_file, "--set", "duration=6s")
+    assert done.returncode == 0, done.stderr
+    assert "Data and summary" in done.stderr

@@ -50,9 +50,9 @@ def after_run(
         return "Try next other traffic of the same kind: the same command with --seed 2"
     if scenario.people:
         at = _at(scenario, used, both=True)
-        return f"Try next what queues help: {_laws(document, given, 'queue', at, QUEUES)}"
+        return f"Try next what queues help: {_laws(scenario, document, given, 'queue', at, QUEUES)}"
     if not _opens(scenario, tables.get("traffic", {})):
-        command = _laws(document, given, "queue", _at(scenario, used), QUEUES)
+        command = _laws(scenario, document, given, "queue", _at(scenario, used), QUEUES)
         return f"Try next the same traffic under other queues: {command}"
     gates = {
         name: port["gate"]["law"]
@@ -61,27 +61,33 @@ def after_run(
     }
     law = next(iter(gates.values())) if len(set(gates.values())) == 1 else None
     at = [*gates] if law else _at(scenario, used)
-    command = _laws(document, given, "gate", at, f"none,{law or 'tide'}")
+    command = _laws(scenario, document, given, "gate", at, f"none,{law or 'tide'}")
     what = "without its control" if law else "under a control"
     return f"Try next the same traffic {what}: {command}"
 
 
-def _laws(document: Document, given: Given, stage: str, ports: Sequence[str], usual: str) -> str:
+def _laws(
+    scenario: _native.Scenario,
+    document: Document,
+    given: Given,
+    stage: str,
+    ports: Sequence[str],
+    usual: str,
+) -> str:
     """Return a comparison of laws at some ports; a law that was set there is among them."""
     laws = usual.split(",")
     if (mine := law_set(document, ports[0], stage)) is not None:
         laws = [each for each in laws if each != mine.partition(":")[0]]
         laws.insert(stage == "gate", mine)
     options = [(f"--{stage}", ",".join(laws))]
-    if [*ports] != _usual_port(document.load()):
-        options.append(("--port", _named(document, ports)))
+    if [*ports] != (standard := _usual_port(scenario)):
+        options.append(("--port", _named(standard, ports)))
     keys = [toml.key("port", port, stage) for port in ports]
     return given.compare(*options, own=keys)
 
 
-def _named(document: Document, ports: Sequence[str]) -> str:
+def _named(usual: Sequence[str], ports: Sequence[str]) -> str:
     """Return ports as --port names them."""
-    usual = _usual_port(document.load())
     both = usual and [*ports] == [*usual, f"{usual[0]}.reverse"]
     return "both" if both else ",".join(ports)
 
