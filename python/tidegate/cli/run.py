@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from tidegate.results.simulate import FlowLogs, PortCapture
     from tidegate.results.store import Objects, Store
     from tidegate.scenario.document import Document
-    from tidegate.show.next_command import Given
+    from tidegate.show.next_command import Typed
 
 Seed = Annotated[int, typer.Option(min=0, max=(1 << 64) - 1, help="Seed of all random draws.")]
 Pcap = Annotated[str | None, text("PORT", "Write what a port sends to PORT.pcapng, for Wireshark.")]
@@ -87,12 +87,12 @@ def run(
     from tidegate.scenario.own import laws
     from tidegate.show import progress
     from tidegate.show.forecast import of_run
-    from tidegate.show.next_command import Given
+    from tidegate.show.next_command import Typed
     from tidegate.show.tables import of_run as table_of
 
     together(terminal, as_json)
-    typed, own = document(file, settings), laws(law)
-    asked = _asked(typed, variant, trace_flow)
+    source, own = document(file, settings), laws(law)
+    asked = _asked(source, variant, trace_flow)
     contents = asked.contents(colour=colour())
     scenario = asked.load(colour=colour(), files=contents)
     asked.format(colour=colour())
@@ -124,7 +124,7 @@ def run(
             _draw(saved)
     _name_absent(followed, done.summary)
     say(f"Data and summary: {saved}")
-    _hinted(scenario, typed, Given.of(file, settings, law), done.summary)
+    _hinted(scenario, source, Typed.of(file, settings, law), done.summary)
 
 
 def _name_absent(followed: list[tuple[str, int]], summary: Mapping[str, Any]) -> None:
@@ -136,7 +136,7 @@ def _name_absent(followed: list[tuple[str, int]], summary: Mapping[str, Any]) ->
 
 
 def _hinted(
-    scenario: Scenario, written: Document, given: Given, summary: Mapping[str, Any]
+    scenario: Scenario, written: Document, typed: Typed, summary: Mapping[str, Any]
 ) -> None:
     """Say what to try next; where that cannot be told, the run has ended all the same."""
     from tidegate.errors import TidegateError
@@ -144,7 +144,7 @@ def _hinted(
 
     used = {port["name"]: port["utilisation"] for port in summary["ports"]}
     with contextlib.suppress(TidegateError):
-        say(hints.after_run(scenario, written, given, used))
+        say(hints.after_run(scenario, written, typed, used))
 
 
 def _opened(

@@ -28,8 +28,8 @@ def program() -> str:
 
 
 @dataclass(frozen=True)
-class Given:
-    """What a command was given: its file, and the values of --set, --port and --law."""
+class Typed:
+    """What was typed after a command: its file, and the values of --set, --port and --law."""
 
     file: str
     settings: tuple[str, ...] = ()
@@ -43,7 +43,7 @@ class Given:
         settings: Sequence[str] | None,
         laws: Sequence[str] | None,
         port: str | None = None,
-    ) -> Given:
+    ) -> Typed:
         """Return it from the options of a command."""
         return cls(str(file), tuple(settings or ()), port, tuple(laws or ()))
 
