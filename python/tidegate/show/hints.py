@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tidegate.errors import UsageError
 from tidegate.scenario import toml
-from tidegate.scenario.overrides import clash, default_port, variant_cells
+from tidegate.scenario.overrides import clash, default_port, variant_cells, written
 from tidegate.show.alike import identical, loads
 from tidegate.show.measures import centre, others
 from tidegate.show.next_command import law_set
@@ -74,7 +74,13 @@ def _laws(
     ports: Sequence[str],
     usual: str,
 ) -> str:
-    """Return a comparison of laws at some ports; a law that was set there is among them."""
+    """Return a comparison of laws at some ports; a law that was set there is among them.
+
+    It is about the first port alone where the ports were set apart: a comparison has one law for
+    all of its ports, and what was set at the others is kept.
+    """
+    if any(_set(document, port, stage) != _set(document, ports[0], stage) for port in ports):
+        ports = ports[:1]
     laws = usual.split(",")
     if (mine := law_set(document, ports[0], stage)) is not None:
         laws = [each for each in laws if each != mine.partition(":")[0]]
@@ -84,6 +90,13 @@ def _laws(
         options.append(("--port", _named(standard, ports)))
     keys = [toml.key("port", port, stage) for port in ports]
     return typed.compare(*options, own=keys)
+
+
+def _set(document: Document, port: str, stage: str) -> dict[str, Any] | None:
+    """Return what a stage of a port is, if any of it was set."""
+    key = toml.key("port", port, stage)
+    there = any(clash(name, key) for name, _ in document.settings)
+    return written(document, port, stage) if there else None
 
 
 def _named(usual: Sequence[str], ports: Sequence[str]) -> str:

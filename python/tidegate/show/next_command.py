@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from tidegate.scenario import toml
 from tidegate.scenario.document import setting
-from tidegate.scenario.overrides import clash, written
+from tidegate.scenario.overrides import clash, parts, written
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,7 +75,8 @@ class Typed:
 
 
 def _below(mine: str, key: str) -> bool:
-    return f"{mine}.".startswith(f"{key}.")
+    path = parts(key)
+    return parts(mine)[: len(path)] == path
 
 
 def law_set(document: Document, port: str, stage: str) -> str | None:
