@@ -4,9 +4,13 @@ import pytest
 
 import tidegate as laboratory
 from texts import LONG
+from tidegate.scenario import toml
+from tidegate.show import alike
 from tidegate.show.page import words
 
 QUICK = {"duration": "12s", "warmup": "4s"}
+LINK, SLOW = "the link", {"rate": "2Mbit", "delay": "10ms"}
+RATES, BUFFERS = ("2Mbit", "9Mbit"), ("1bdp", "2bdp")
 
 
 def test_a_comparison_ends_with_a_recommendation_and_its_price(tidegate, overload_file):
@@ -82,6 +86,35 @@ def test_a_buffer_is_chosen(overload):
     done = laboratory.compare(overload, vary={key: ["2packets", "40packets"]}, seeds=3)
     assert "given and not chosen" not in done.recommendation
     assert "Basis: 3 seeds on the same flows" in done.recommendation
+
+
+# what a table holds is judged by the keys that differ
+@pytest.mark.parametrize(
+    ("key", "values", "what"),
+    [
+        ("port.bottleneck", [{"queue": {"law": each}} for each in ("codel", "pie")], None),
+        ("port.bottleneck", [{}, {"queue": {"law": "codel"}}], None),
+        ("port.bottleneck", [{"loss": each, "queue": {"law": "pie"}} for each in (0.0, 0.1)], LINK),
+        ("topology.dumbbell.bottleneck", [SLOW | {"buffer": each} for each in BUFFERS], None),
+        ("topology.dumbbell.bottleneck", [SLOW | {"rate": each} for each in RATES], LINK),
+    ],
+)
+def test_tables_are_judged_by_what_differs_in_them(key, values, what):
+    assert alike.not_chosen(key, [toml.inline(each) for each in values]) == what
+
+
+def test_queues_of_a_port_that_is_set_as_a_whole_are_chosen(overload):
+    tables = [{"queue": {"law": each}} for each in ("codel", "pie")]
+    done = laboratory.compare(overload, vary={"port.bottleneck": tables}, seeds=2, settings=QUICK)
+    assert "given and not chosen" not in done.recommendation
+    assert "Basis: 2 seeds on the same flows" in done.recommendation
+
+
+def test_tables_of_two_rates_and_two_buffers_are_two_loads(overload):
+    key = "topology.dumbbell.bottleneck"
+    tables = [SLOW | {"rate": rate, "buffer": each} for rate in RATES for each in BUFFERS]
+    done = laboratory.compare(overload, vary={key: tables}, seeds=2, settings=QUICK)
+    assert [len(group) for group in alike.loads(done)] == [2, 2]
 
 
 def test_a_sweep_has_a_line_for_each_load(overload):

@@ -10,7 +10,7 @@ from tidegate.grid.grid_result import warnings_of
 from tidegate.results.digits import significant
 from tidegate.results.statistics import interval, metrics, same_flows
 from tidegate.show.advice import FEWEST, Setting, advise, served, sooner, users_of
-from tidegate.show.alike import given, loads
+from tidegate.show.alike import loads, not_chosen
 from tidegate.show.measures import centre, endless, flows_in_words, shown
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def recommendation(done: GridResult) -> str:
 def _why_no_choice(done: GridResult) -> str:
     """Return why there are no two settings among which one can choose."""
     for key, values in done.subject.axes.items():
-        if len(values) > 1 and (what := given(key)):
+        if what := not_chosen(key, values):
             return f"the settings differ in {what} ({key}), which is given and not chosen"
     return "no two settings met the same flows over the same time"
 
