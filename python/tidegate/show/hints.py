@@ -12,7 +12,7 @@ from tidegate.scenario.overrides import clash, default_port, variant_cells, writ
 from tidegate.show.alike import identical, loads
 from tidegate.show.measures import centre, others
 from tidegate.show.next_command import law_set
-from tidegate.show.recommendation import taken
+from tidegate.show.recommendation import more_seeds, taken
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -177,8 +177,7 @@ def after(comparison: GridResult, typed: Typed, tables: Mapping[str, Any]) -> st
 
 
 def _more_seeds(comparison: GridResult) -> str:
-    seeds = max(2 * len(comparison.subject.seeds), 10)
-    return f"Try next more seeds: the same command with --seeds {seeds}"
+    return f"Try next more seeds: the same command with --seeds {more_seeds(comparison)}"
 
 
 def alike(comparison: GridResult) -> list[str]:
