@@ -11,6 +11,7 @@ import pytest
 
 from tidegate.results.call_quality import mean_opinion
 from tidegate.show.advice import Setting, advise, users_of
+from tidegate.show.experience import VIDEO
 from tidegate.show.recommendation import in_words
 
 CASES = tomllib.loads(Path(__file__).with_name("recommendations.toml").read_text())["case"]
@@ -106,3 +107,29 @@ def test_a_time_that_is_said_to_be_worse_is_said_once():
     _, text = judged(case)
     assert text.count("mean page load time") == 1
     assert "But " not in text
+
+
+@pytest.mark.parametrize(("viewers", "never"), [(36, 1 / 6), (31, 1 / 31), (300, 0.9)])
+def test_thirty_who_were_served_are_thirty(viewers, never):
+    """Of their share of all a number comes that is no whole one, as 29.999999999999996."""
+    run = {"viewers": viewers, "never_started_share": never}
+    assert VIDEO.counted.served(run, "") == 30
+
+
+def test_of_each_class_with_too_few_what_was_counted_is_said():
+    seen = {"video.viewers": 10, "video.never_started_share": 0.5}
+    rest = {"voice.sent_packets": 3.0, "updates.arrived": 1.0, "updates.flows": 1.0}
+    settings = [Setting(name, {1: seen | rest, 2: seen | rest}) for name in ("none", "tide")]
+    every = [run for setting in settings for run in setting.runs.values()]
+    users = users_of(("video", "voice", "updates"), PORT, every, ("updates",))
+    text = in_words(advise(settings, users, paired=True), settings, "by hand", paired=True)
+    told = "of video 10 began, of voice 6 packets were sent and of updates 2 arrived at most"
+    assert text.endswith(f" Too few to judge by: {told}, and it takes 30; try --seeds 30.")
+
+
+def test_no_fewer_seeds_are_advised_than_by_what_to_try_next():
+    run = {"arrived": 29.0, "completed": 29.0, "completed_share": 1.0, "flows": 29.0}
+    settings = [Setting(name, {1: run}) for name in ("none", "tide")]
+    users = users_of(("web",), PORT, [run])
+    text = in_words(advise(settings, users, paired=True), settings, "by hand", paired=True)
+    assert text.endswith("; try --seeds 10.")

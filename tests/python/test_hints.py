@@ -4,6 +4,7 @@ import shlex
 from pathlib import Path
 
 from test_warnings import settings
+from tidegate.show.next_command import Typed
 
 ROOT = Path(__file__).parents[2]
 
@@ -74,6 +75,57 @@ def test_the_variants_of_a_file_are_what_to_try_next(tidegate, overload_file):
     assert next_command(done.stderr)[2:] == [str(overload_file), "--set", "duration=6s"]
 
 
+def test_where_ports_were_set_apart_one_is_compared_and_the_others_keep_theirs(tidegate, tmp_path):
+    text = (ROOT / "scenarios" / "two-ways.toml").read_text(encoding="utf-8")
+    (tmp_path / "ways.toml").write_text(text.partition("[variant.")[0], encoding="utf-8")
+    laws = [
+        f'port.{port}.gate={{ law = "fixed-rate", rate = "{rate}/s" }}'
+        for port, rate in (("short", 5), ("long", 3))
+    ]
+    asked = ["duration=4s", "warmup=1s", *laws]
+    sets = [each for setting in asked for each in ("--set", setting)]
+    done = tidegate("run", tmp_path / "ways.toml", *sets)
+    assert done.returncode == 0, done.stderr
+    words = next_command(done.stderr)
+    port = words[words.index("--port") + 1]
+    mine, other = laws if port == "short" else laws[::-1]
+    rate = 5 if port == "short" else 3
+    assert words[words.index("--gate") + 1] == f"none,fixed-rate:rate={rate}/s"
+    assert other in words
+    assert mine not in words
+
+
+GUESTS = """
+name = "guests"
+duration = "4s"
+[guests]
+place = "cafe"
+people = 20
+[topology.dumbbell]
+pairs = 20
+access = { rate = "1Gbit", delay = "1ms" }
+bottleneck = { rate = "10Mbit", delay = "10ms", buffer = "1bdp" }
+"""
+
+
+def test_a_queue_that_was_set_on_the_way_back_stays(tidegate, tmp_path):
+    (tmp_path / "guests.toml").write_text(GUESTS, encoding="utf-8")
+    back = 'port."bottleneck.reverse".queue={ law = "pie" }'
+    done = tidegate("run", tmp_path / "guests.toml", "--set", back)
+    assert done.returncode == 0, done.stderr
+    queues = ["--queue", "drop-tail,fq-codel,cake"]
+    assert next_command(done.stderr)[3:] == [*queues, "--set", back]
+
+
+def test_a_key_is_set_once_however_it_was_quoted():
+    typed = Typed("a.toml", ("traffic.'web'.arrivals.poisson=60/s", "traffic.webs.size=1kB"))
+    words = shlex.split(typed.compare(sets=["traffic.web.arrivals.poisson=5/s"]))
+    assert words[3:] == [
+        *("--set", "traffic.webs.size=1kB"),
+        *("--set", "traffic.web.arrivals.poisson=5/s"),
+    ]
+
+
 def test_packets_of_udp_get_no_advice_about_gates(tidegate, overload_file):
     udp = {"traffic.web.transport": {"udp": {"rate": "100kbit"}}, "duration": "6s"}
     asked = settings(udp)
@@ -83,3 +135,19 @@ def test_packets_of_udp_get_no_advice_about_gates(tidegate, overload_file):
     done = tidegate("compare", overload_file, *gates, *asked)
     assert done.returncode == 0, done.stderr
     assert "--gate" not in done.stderr.partition("Try next")[2]
+
+
+def test_a_scenario_that_can_be_read_but_once_is_run(tidegate_process, overload):
+    """A pipe is empty the second time."""
+    done = tidegate_process("run", "/dev/stdin", "--set", "duration=6s", input=overload)
+    assert done.returncode == 0, done.stderr
+    assert next_command(done.stderr)[1:3] == ["compare", "/dev/stdin"]
+
+
+def test_what_to_try_next_ends_no_run(tidegate, overload_file):
+    """A variant without a name is an error of a comparison: the run does not need it."""
+    with overload_file.open("a", encoding="utf-8") as file:
+        file.write('\n[variant.""]\nport.bottleneck.gate.beta = 0.3\n')
+    done = tidegate("run", overload_file, "--set", "duration=6s")
+    assert done.returncode == 0, done.stderr
+    assert "Data and summary" in done.stderr

@@ -7,6 +7,7 @@ import pytest
 
 import tidegate as laboratory
 from tidegate.errors import UsageError
+from tidegate.grid import compatibility
 
 ROOT = Path(__file__).parents[2]
 SMALL = """
@@ -231,3 +232,13 @@ def test_what_differs_from_the_runs_that_are_there_is_named(tidegate, scenario):
     told = 'port.bottleneck.gate.law: there "fixed-rate"; here "none"'
     assert f"scenario: {told}, port.bottleneck.gate.rate: there " in other.stderr
     assert "out/small-compare-2" in other.stderr
+
+
+def test_scenarios_with_keys_in_another_order_have_no_changes():
+    """A name that ends like the message about them is a change all the same."""
+    one, other = 'name = "a"\nseed = 1', 'seed = 1\nname = "a"'
+    assert compatibility.changes(one, other) == []
+    assert "another order" in compatibility.of_scenario([])
+    renamed = compatibility.changes(one, 'name = "the same keys in another order"\nseed = 1')
+    told = 'name: there "a"; here "the same keys in another order"'
+    assert compatibility.of_scenario(renamed) == f"scenario: {told}"

@@ -4,9 +4,13 @@ import pytest
 
 import tidegate as laboratory
 from texts import LONG
+from tidegate.scenario import toml
+from tidegate.show import alike
 from tidegate.show.page import words
 
 QUICK = {"duration": "12s", "warmup": "4s"}
+LINK, SLOW = "the link", {"rate": "2Mbit", "delay": "10ms"}
+RATES, BUFFERS = ("2Mbit", "9Mbit"), ("1bdp", "2bdp")
 
 
 def test_a_comparison_ends_with_a_recommendation_and_its_price(tidegate, overload_file):
@@ -39,7 +43,8 @@ def test_one_setting_is_no_choice(overload):
 
 def test_one_seed_recommends_nothing(overload):
     done = laboratory.compare(overload, gates=["none", "fixed-rate:1"], seeds=1, settings=QUICK)
-    assert "one seed does not show" in done.recommendation
+    # as what to try next has it
+    assert "one seed does not show what is chance; try --seeds 10" in done.recommendation
 
 
 def test_settings_on_other_flows_are_not_set_against_each_other(overload):
@@ -82,6 +87,35 @@ def test_a_buffer_is_chosen(overload):
     done = laboratory.compare(overload, vary={key: ["2packets", "40packets"]}, seeds=3)
     assert "given and not chosen" not in done.recommendation
     assert "Basis: 3 seeds on the same flows" in done.recommendation
+
+
+# what a table holds is judged by the keys that differ
+@pytest.mark.parametrize(
+    ("key", "values", "what"),
+    [
+        ("port.bottleneck", [{"queue": {"law": each}} for each in ("codel", "pie")], None),
+        ("port.bottleneck", [{}, {"queue": {"law": "codel"}}], None),
+        ("port.bottleneck", [{"loss": each, "queue": {"law": "pie"}} for each in (0.0, 0.1)], LINK),
+        ("topology.dumbbell.bottleneck", [SLOW | {"buffer": each} for each in BUFFERS], None),
+        ("topology.dumbbell.bottleneck", [SLOW | {"rate": each} for each in RATES], LINK),
+    ],
+)
+def test_tables_are_judged_by_what_differs_in_them(key, values, what):
+    assert alike.not_chosen(key, [toml.inline(each) for each in values]) == what
+
+
+def test_queues_of_a_port_that_is_set_as_a_whole_are_chosen(overload):
+    tables = [{"queue": {"law": each}} for each in ("codel", "pie")]
+    done = laboratory.compare(overload, vary={"port.bottleneck": tables}, seeds=2, settings=QUICK)
+    assert "given and not chosen" not in done.recommendation
+    assert "Basis: 2 seeds on the same flows" in done.recommendation
+
+
+def test_tables_of_two_rates_and_two_buffers_are_two_loads(overload):
+    key = "topology.dumbbell.bottleneck"
+    tables = [SLOW | {"rate": rate, "buffer": each} for rate in RATES for each in BUFFERS]
+    done = laboratory.compare(overload, vary={key: tables}, seeds=2, settings=QUICK)
+    assert [len(group) for group in alike.loads(done)] == [2, 2]
 
 
 def test_a_sweep_has_a_line_for_each_load(overload):
@@ -143,7 +177,7 @@ def test_of_whom_too_few_were_served_and_what_is_warned_of_is_said():
     text = FAR.replace('"unlimited"', '"1GB"')
     done = laboratory.compare(text, queues=["drop-tail", "fq-codel"], seeds=3)
     assert done.recommendation.startswith("Recommended: fq-codel, better for web: ")
-    few = "Too few of updates were served to judge by it: 0 at most, of 30."
+    few = "Too few to judge by: of updates 0 completed at most, and it takes 30."
     assert done.recommendation.endswith(f"{few} Mind the warnings of fq-codel.")
 
 

@@ -47,7 +47,7 @@ def runs(folder: Path) -> list[Path]:
         # In binary 0.1 + 2 * 0.1 is not 0.3.
         ("k=0.1:0.5:0.1", ["0.1", "0.2", "0.3", "0.4", "0.5"]),
         ("k=100:50:-25", ["100", "75", "50"]),
-        # The end is reached only where the step leads to it.
+        # The step leads to the end, and a value may follow.
         ("k=1:9:4,20", ["1", "5", "9", "20"]),
         ("k=1e2:3e2:100", ["100", "200", "300"]),
         ('k={ law = "none" },{ law = "gss-ga", beta = 1 }', None),

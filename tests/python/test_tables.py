@@ -13,7 +13,7 @@ from tidegate.papers.tables import of_outcomes
 from tidegate.papers.verdicts import judge
 from tidegate.show import hints as advice
 from tidegate.show.measures import shown
-from tidegate.show.next_command import Given
+from tidegate.show.next_command import Typed
 from tidegate.show.tables import of_run
 
 
@@ -146,7 +146,7 @@ def test_advice_where_no_control_wins_is_to_try_a_lower_rate(overload):
     import tomllib
 
     comparison = tidegate.compare(overload, gates=["none", "fixed-rate:10"], seeds=3)
-    line = advice.after(comparison, Given("a b.toml"), tomllib.loads(overload))
+    line = advice.after(comparison, Typed("a b.toml"), tomllib.loads(overload))
     assert "'a b.toml'" in line
     # the link can finish more than ten sessions a second: the gate only costs
     assert "--gate none,fixed-rate:" in line
@@ -159,7 +159,7 @@ def test_what_to_try_next_follows_the_recommendation(overload):
     short = {"duration": "8s"}
     gates = ["none", "fixed-rate:15"]
     comparison = tidegate.compare(overload, gates=gates, seeds=1, settings=short)
-    line = advice.after(comparison, Given("a.toml"), tomllib.loads(overload))
+    line = advice.after(comparison, Typed("a.toml"), tomllib.loads(overload))
     assert line == "Try next more seeds: the same command with --seeds 10"
 
 
@@ -169,7 +169,7 @@ def test_advice_is_not_what_was_just_tried(overload):
     # of what this completes four fifths are 20/s; that and half of it were tried, so 5/s is next
     gates = ["none", "fixed-rate:10", "fixed-rate:20"]
     comparison = tidegate.compare(overload, gates=gates, seeds=3)
-    line = advice.after(comparison, Given("a.toml"), tomllib.loads(overload))
+    line = advice.after(comparison, Typed("a.toml"), tomllib.loads(overload))
     assert line.endswith("--gate none,fixed-rate:5")
 
 

@@ -31,7 +31,7 @@ from tidegate.cli.options import (
 
 if TYPE_CHECKING:
     from tidegate.grid.grid_result import GridResult
-    from tidegate.show.next_command import Given
+    from tidegate.show.next_command import Typed
 
 FileOrFolder = Annotated[Path, where("FILE", "A scenario (TOML), or a folder of results.")]
 Other = Annotated[Path | None, where("[FOLDER]", "Another folder of results.")]
@@ -113,7 +113,7 @@ def compare(
     from tidegate.scenario.own import laws
     from tidegate.show import finished
     from tidegate.show.look import Look
-    from tidegate.show.next_command import Given
+    from tidegate.show.next_command import Typed
 
     together(terminal, as_json)
     look = Look.of(formats)
@@ -147,10 +147,10 @@ def compare(
     else:
         finished.show(stdout(), done, terminal=terminal, every=every)
     say(f"Data{'' if no_plots else f', pictures ({look.named})'} and summary: {shown}")
-    _hinted(done, Given.of(file, settings, law, port), planned.effective)
+    _hinted(done, Typed.of(file, settings, law, port), planned.effective)
 
 
-def _hinted(done: GridResult, given: Given, effective: str) -> None:
+def _hinted(done: GridResult, typed: Typed, effective: str) -> None:
     import tomllib
 
     from tidegate.show import hints
@@ -161,5 +161,5 @@ def _hinted(done: GridResult, given: Given, effective: str) -> None:
         say(f"tidegate: {full}")
     for warning in hints.alike(done):
         say(f"tidegate: {warning}")
-    if next_step := hints.after(done, given, tomllib.loads(effective)):
+    if next_step := hints.after(done, typed, tomllib.loads(effective)):
         say(next_step)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import tomllib
 from pathlib import Path
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from tidegate.results.simulate import FlowLogs, PortCapture
     from tidegate.results.store import Objects, Store
     from tidegate.scenario.document import Document
-    from tidegate.show.next_command import Given
+    from tidegate.show.next_command import Typed
 
 Seed = Annotated[int, typer.Option(min=0, max=(1 << 64) - 1, help="Seed of all random draws.")]
 Pcap = Annotated[str | None, text("PORT", "Write what a port sends to PORT.pcapng, for Wireshark.")]
@@ -86,11 +87,12 @@ def run(
     from tidegate.scenario.own import laws
     from tidegate.show import progress
     from tidegate.show.forecast import of_run
-    from tidegate.show.next_command import Given
+    from tidegate.show.next_command import Typed
     from tidegate.show.tables import of_run as table_of
 
     together(terminal, as_json)
-    asked, own = _asked(file, settings, variant, trace_flow), laws(law)
+    source, own = document(file, settings), laws(law)
+    asked = _asked(source, variant, trace_flow)
     contents = asked.contents(colour=colour())
     scenario = asked.load(colour=colour(), files=contents)
     asked.format(colour=colour())
@@ -122,7 +124,7 @@ def run(
             _draw(saved)
     _name_absent(followed, done.summary)
     say(f"Data and summary: {saved}")
-    say(_hint(scenario, document(file, settings), Given.of(file, settings, law), done.summary))
+    _hinted(scenario, source, Typed.of(file, settings, law), done.summary)
 
 
 def _name_absent(followed: list[tuple[str, int]], summary: Mapping[str, Any]) -> None:
@@ -133,11 +135,16 @@ def _name_absent(followed: list[tuple[str, int]], summary: Mapping[str, Any]) ->
             say(f"tidegate: there was no flow {name}:{number}: {count} began, from {name}:0 on.")
 
 
-def _hint(scenario: Scenario, written: Document, given: Given, summary: Mapping[str, Any]) -> str:
+def _hinted(
+    scenario: Scenario, written: Document, typed: Typed, summary: Mapping[str, Any]
+) -> None:
+    """Say what to try next; where that cannot be told, the run has ended all the same."""
+    from tidegate.errors import TidegateError
     from tidegate.show import hints
 
     used = {port["name"]: port["utilisation"] for port in summary["ports"]}
-    return hints.after_run(scenario, written, given, used)
+    with contextlib.suppress(TidegateError):
+        say(hints.after_run(scenario, written, typed, used))
 
 
 def _opened(
@@ -155,14 +162,11 @@ def _opened(
     return opened(folder, replaces=same, numbered=numbered)
 
 
-def _asked(
-    file: Path, settings: list[str] | None, variant: str | None, traced: list[str] | None
-) -> Document:
-    """Return the scenario with what was set, in a variant, and with flows to trace."""
+def _asked(asked: Document, variant: str | None, traced: list[str] | None) -> Document:
+    """Return the scenario in a variant, and with flows to trace."""
     from tidegate.scenario import toml
     from tidegate.scenario.overrides import chosen_variants
 
-    asked = document(file, settings)
     cells = chosen_variants(asked, [variant]) if variant else ()
     refuse_lost(asked, [cell.settings for cell in cells])
     for cell in cells:

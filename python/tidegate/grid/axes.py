@@ -71,7 +71,7 @@ class Axis:
         A later key within a table is no clash, unless the table has it: `--gate tide` leaves open
         what `--vary port.bottleneck.gate.g` sets.
         """
-        mine, others = (leaves(chain.from_iterable(each.asked)) for each in (self, later))
+        mine, others = ({*leaves(chain.from_iterable(each.asked))} for each in (self, later))
         # a table that comes later is in place of all that is in it
         others |= {tuple(parts(key)) for key, _ in chain.from_iterable(later.settings)}
         for key in sorted(mine):

@@ -18,7 +18,6 @@ SHOWN = 8
 """Values of an axis that a message names."""
 CHANGES = 3
 """Keys of a scenario that a message names."""
-REORDERED = "the same keys in another order"
 
 
 def unlike(there: Subject, here: Subject) -> list[str]:
@@ -50,16 +49,15 @@ def foreign(runs: Mapping[Job, SavedRun], plan: Plan) -> list[str]:
     ours = provenance(subject.command, "")
     by_code: dict[str, int] = {}
     differences: dict[str, str] = {}
+    changed: list[str] | None = None
     for (number, _), run in runs.items():
         point, manifest = subject.points[number], run.manifest
         if manifest["code_hash"] != ours["code_hash"]:
             by_code[made_by(manifest)] = by_code.get(made_by(manifest), 0) + 1
         if manifest["scenario_hash"] != point.scenario_hash:
             effective = manifest.get("effective_scenario", "")
-            said = f"scenario: {changes(effective, plan.scenarios[number].show())}"
             # of one point the keys may be the same, and of the next one not
-            if differences.get("scenario", REORDERED).endswith(REORDERED):
-                differences["scenario"] = said
+            changed = changed or changes(effective, plan.scenarios[number].show())
         inputs = manifest.get("inputs", {})
         for name in sorted({*point.inputs, *inputs}):
             if point.inputs.get(name) != inputs.get(name):
@@ -70,7 +68,13 @@ def foreign(runs: Mapping[Job, SavedRun], plan: Plan) -> list[str]:
         f"code: there {count} runs by {code}; here {made_by(ours)}"
         for code, count in by_code.items()
     ]
-    return [*codes, *differences.values()]
+    scenario = [] if changed is None else [of_scenario(changed)]
+    return [*codes, *scenario, *differences.values()]
+
+
+def of_scenario(changed: Sequence[str]) -> str:
+    """Return what differs in a scenario, from its `changes`."""
+    return f"scenario: {', '.join(changed) or 'the same keys in another order'}"
 
 
 def made_by(manifest: Mapping[str, Any]) -> str:
@@ -80,13 +84,16 @@ def made_by(manifest: Mapping[str, Any]) -> str:
     return f"tidegate {manifest.get('tidegate')} (commit {commit}, code {code})"
 
 
-def changes(there: str, here: str) -> str:
-    """Return the first keys in which two effective scenarios differ, with both values."""
+def changes(there: str, here: str) -> list[str]:
+    """Return the first keys in which two effective scenarios differ, with both values.
+
+    Empty: they have the same keys, in another order.
+    """
     old, new = _flat(there), _flat(here)
     keys = [key for key in {**old, **new} if old.get(key) != new.get(key)]
     told = [f"{key}: there {old.get(key, 'none')}; here {new.get(key, 'none')}" for key in keys]
     more = [f"and {len(told) - CHANGES} more keys"] if len(told) > CHANGES else []
-    return ", ".join([*told[:CHANGES], *more]) or REORDERED
+    return [*told[:CHANGES], *more]
 
 
 def _flat(effective: str) -> dict[str, str]:

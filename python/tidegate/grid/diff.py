@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tidegate.errors import UsageError
-from tidegate.grid.compatibility import changes, made_by
+from tidegate.grid.compatibility import changes, made_by, of_scenario
 from tidegate.grid.grid_result import GridResult
 from tidegate.grid.plan import Point, Subject
 from tidegate.results.statistics import differences, same_flows
@@ -138,5 +138,5 @@ def _differs(first: Loaded, second: Loaded) -> list[str]:
         found.append(f"code: there {made_by(one)}; here {made_by(other)}")
     if one["effective_scenario"] != other["effective_scenario"]:
         changed = changes(one["effective_scenario"], other["effective_scenario"])
-        found.append(f"scenario: {changed}")
+        found.append(of_scenario(changed))
     return found

@@ -99,17 +99,21 @@ def clash(one: str, other: str) -> bool:
     return mine[:length] == theirs[:length]
 
 
-def leaves(settings: Iterable[Setting]) -> set[tuple[str, ...]]:
-    """Return the keys that are set, each as its parts: those within a table one by one."""
-    return {leaf for key, value in settings for leaf in _leaves(tuple(parts(key)), _plain(value))}
+def leaves(settings: Iterable[Setting]) -> dict[tuple[str, ...], object]:
+    """Return what is set by keys, each as its parts: those within a table one by one."""
+    return {
+        path: leaf
+        for key, value in settings
+        for path, leaf in _leaves(tuple(parts(key)), _plain(value))
+    }
 
 
-def _leaves(path: tuple[str, ...], value: object) -> Iterator[tuple[str, ...]]:
+def _leaves(path: tuple[str, ...], value: object) -> Iterator[tuple[tuple[str, ...], object]]:
     if isinstance(value, dict) and value:
         for name, each in value.items():
             yield from _leaves((*path, name), each)
     else:
-        yield path
+        yield path, value
 
 
 def parts(name: str) -> list[str]:

@@ -4,9 +4,11 @@ One rule, for comparisons and sweeps:
 
 1. Two settings are compared for each class of users by what its users feel (`experience`). A
    difference counts where it is significant at 95 % and large enough to be noticed. What users feel
-   counts where enough were served; a time does not count against the share of users served: of
-   fewer users it may be shorter because they are other users. So loss and delay do not count
-   against how a call sounds. Where a call is of no use under either setting, nothing of it counts.
+   counts where enough were served under both; the share of users served counts also where fewer
+   were, as it tells of all who came. A time does not count against that share: of fewer users it
+   may be shorter because they are other users. So loss and delay do not count against how a call
+   sounds. Where a call is of no use under either setting, nothing of it counts. Of whom too few
+   were served under every setting, nothing counts.
 2. A setting *beats* another if it is better for somebody and worse for nobody, or if its gains are
    large enough to harm who goes without them, and its losses are not. Where a small gain stands
    against a small loss, neither beats the other.
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
     Run = Mapping[str, float | None]
 
 FEWEST = 30
-"""So many users must have been served in all runs of a setting, or their mean says nothing."""
+"""So many users must have been served in all runs of a setting together, for its mean to tell."""
 LEAST_SHARE = 0.1
 """And such a share of them, or those served are too special for their time to say anything."""
 SAID = {
@@ -229,7 +231,7 @@ def keeps_limits(setting: Setting, users: Sequence[Users]) -> bool:
 
 
 def served(setting: Setting, users: Users) -> float:
-    """Return how many of a class were served in all runs of a setting."""
+    """Return how many of a class were served in all runs of a setting together."""
     if users.kind.counted is None:
         return math.inf
     return sum(users.kind.counted.served(run, users.prefix) for run in setting.runs.values())

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from tidegate.grid.axes import named
 from tidegate.results.statistics import same_flows
-from tidegate.scenario.overrides import parts
+from tidegate.scenario.overrides import leaves
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -54,13 +55,27 @@ CHOSEN = ("gate", "queue", "stamp", "filter", "police", "lifetime")
 """What is chosen of a port; the other keys of a port are how its link is."""
 
 
-def given(key: str) -> str | None:
-    """Return what a key is about that nobody at the link chooses: the traffic or the link.
+def not_chosen(key: str, values: Sequence[str]) -> str | None:
+    """Return what values of a key differ in that nobody at the link chooses.
 
-    None for controls, buffers and routes, for variants, whose author calls them alternatives, and
-    for what is measured.
+    That is the traffic or the link; of tables those keys count whose values differ. None for
+    controls, buffers and routes, for variants, whose author calls them alternatives, and for what
+    is measured.
     """
-    first, *others = parts(key)
+    first, *others = [_world(key, value) for value in values]
+    differs = first.union(*others) - first.intersection(*others)
+    return next((what for path, _ in sorted(differs) if (what := _about(path))), None)
+
+
+@cache
+def _world(key: str, value: str) -> set[tuple[tuple[str, ...], str]]:
+    """Return what a value sets of the traffic and of the link: keys, and their values as text."""
+    found = leaves([(key, value)])
+    return {(path, repr(leaf)) for path, leaf in found.items() if leaf != {} and _about(path)}
+
+
+def _about(path: tuple[str, ...]) -> str | None:
+    first, *others = path
     if first in ("traffic", "guests"):
         return "the traffic"
     if first == "port":
@@ -70,19 +85,22 @@ def given(key: str) -> str | None:
     return None
 
 
+def _worlds(row: Row) -> set[tuple[tuple[str, ...], str]]:
+    return set().union(*(_world(key, value) for key, value in row["settings"].items()))
+
+
 def loads(done: GridResult) -> list[list[Row]]:
     """Return the settings (their averages), those together among which one can choose.
 
     Their runs met the same flows over the same link, and count over the same time: a later end of
     the warm-up leaves out flows that the others have.
     """
-    worlds = [key for key in done.subject.axes if given(key)]
     groups: list[list[Row]] = []
     for row in done.averages:
         mine = _runs(done, row)
         for group in groups:
             theirs = _runs(done, group[0])
-            same = all(row["settings"][key] == group[0]["settings"][key] for key in worlds)
+            same = _worlds(row) == _worlds(group[0])
             if same and _times(mine) == _times(theirs) and same_flows(mine, theirs):
                 group.append(row)
                 break

@@ -66,17 +66,19 @@ class Counted(NamedTuple):
     """The metrics that tell how many users of a kind were served."""
 
     number: str
+    said: str
+    """What the number is of, as in `of video 3 began`."""
     share: str | None = None
     """The metric of the share that was served; None: what is felt is that of all."""
     unserved: bool = False
     """Whether the share is that of who was not served, and the number that of all."""
 
-    def served(self, run: Mapping[str, float | None], prefix: str) -> float:
+    def served(self, run: Mapping[str, float | None], prefix: str) -> int:
         """Return how many were served in a run, by its metrics with the prefix of the class."""
         number = run.get(f"{prefix}{self.number}") or 0.0
-        if not self.unserved:
-            return number
-        return number * (1.0 - (run.get(f"{prefix}{self.share}") or 0.0))
+        if self.unserved:
+            number *= 1.0 - (run.get(f"{prefix}{self.share}") or 0.0)
+        return round(number)
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,7 @@ PAGES = Kind(
         _share("pages_loaded_share", "pages loaded", 1.0),
         _wait("page_load_mean_s", "mean page load time", (3.0, 10.0), INSTANT),
     ),
-    Counted("pages_loaded", "pages_loaded_share"),
+    Counted("pages_loaded", "pages loaded", "pages_loaded_share"),
 )
 VIDEO = Kind(
     "viewers",
@@ -130,7 +132,7 @@ VIDEO = Kind(
             yields=True,
         ),
     ),
-    Counted("viewers", "never_started_share", unserved=True),
+    Counted("viewers", "began", "never_started_share", unserved=True),
 )
 CALL_DELAY_S = 0.15
 """What a call bears one way."""
@@ -153,7 +155,7 @@ CALLS = Kind(
             within=True,
         ),
     ),
-    Counted("sent_packets"),
+    Counted("sent_packets", "packets were sent"),
 )
 """A call sends all the time, whatever becomes of it: each packet meets the queue of its instant, so
 that one call tells of thousands of instants. What has to be enough is its packets."""
@@ -170,7 +172,7 @@ SESSIONS = Kind(
         _share("completed_share", "sessions completed", 1.0),
         _wait("fct_mean_s", "mean FCT"),
     ),
-    Counted("completed", "completed_share"),
+    Counted("completed", "completed", "completed_share"),
 )
 BACKGROUND = Kind(
     "arrived",
@@ -178,7 +180,7 @@ BACKGROUND = Kind(
         _share("never_admitted_share", "never admitted", -1.0),
         Measure("throughput_bps", "delivered", 1.0, "Mbit/s", 1e-6, 0.05, 0.5, True),
     ),
-    Counted("arrived"),
+    Counted("arrived", "arrived"),
 )
 """What nobody waits for: it is harmed by half of what it had (chosen)."""
 OTHERS = Kind(

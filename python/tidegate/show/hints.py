@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from tidegate.errors import UsageError
 from tidegate.scenario import toml
-from tidegate.scenario.overrides import clash, default_port, variant_cells
+from tidegate.scenario.overrides import clash, default_port, variant_cells, written
 from tidegate.show.alike import identical, loads
 from tidegate.show.measures import centre, others
 from tidegate.show.next_command import law_set
-from tidegate.show.recommendation import taken
+from tidegate.show.recommendation import more_seeds, taken
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tidegate.grid.grid_result import GridResult
     from tidegate.scenario.document import Document
     from tidegate.scenario.recorded import Recorded
-    from tidegate.show.next_command import Given
+    from tidegate.show.next_command import Typed
 
 OVERLOAD = 0.05
 """From this share of never admitted or unfinished sessions on, a link counts as overloaded."""
@@ -33,7 +33,7 @@ QUEUES = "drop-tail,fq-codel,cake"
 
 
 def after_run(
-    scenario: _native.Scenario, document: Document, given: Given, used: Mapping[str, float]
+    scenario: _native.Scenario, document: Document, typed: Typed, used: Mapping[str, float]
 ) -> str:
     """Return what to try after one run; `used` has the utilisation of each port.
 
@@ -42,7 +42,7 @@ def after_run(
     """
     own = [key for cell in variant_cells(document) for key, _ in cell.settings]
     if own and not any(clash(key, each) for key, _ in document.settings for each in own):
-        return f"Try next the variants of the file: {given.compare()}"
+        return f"Try next the variants of the file: {typed.compare()}"
     tables = tomllib.loads(scenario.show())
     ports = tables.get("port", {})
     if any(port.get("stamp", {}).get("law", "none") != "none" for port in ports.values()):
@@ -50,9 +50,9 @@ def after_run(
         return "Try next other traffic of the same kind: the same command with --seed 2"
     if scenario.people:
         at = _at(scenario, used, both=True)
-        return f"Try next what queues help: {_laws(document, given, 'queue', at, QUEUES)}"
+        return f"Try next what queues help: {_laws(scenario, document, typed, 'queue', at, QUEUES)}"
     if not _opens(scenario, tables.get("traffic", {})):
-        command = _laws(document, given, "queue", _at(scenario, used), QUEUES)
+        command = _laws(scenario, document, typed, "queue", _at(scenario, used), QUEUES)
         return f"Try next the same traffic under other queues: {command}"
     gates = {
         name: port["gate"]["law"]
@@ -61,27 +61,46 @@ def after_run(
     }
     law = next(iter(gates.values())) if len(set(gates.values())) == 1 else None
     at = [*gates] if law else _at(scenario, used)
-    command = _laws(document, given, "gate", at, f"none,{law or 'tide'}")
+    command = _laws(scenario, document, typed, "gate", at, f"none,{law or 'tide'}")
     what = "without its control" if law else "under a control"
     return f"Try next the same traffic {what}: {command}"
 
 
-def _laws(document: Document, given: Given, stage: str, ports: Sequence[str], usual: str) -> str:
-    """Return a comparison of laws at some ports; a law that was set there is among them."""
+def _laws(
+    scenario: _native.Scenario,
+    document: Document,
+    typed: Typed,
+    stage: str,
+    ports: Sequence[str],
+    usual: str,
+) -> str:
+    """Return a comparison of laws at some ports; a law that was set there is among them.
+
+    It is about the first port alone where the ports were set apart: a comparison has one law for
+    all of its ports, and what was set at the others is kept.
+    """
+    if any(_set(document, port, stage) != _set(document, ports[0], stage) for port in ports):
+        ports = ports[:1]
     laws = usual.split(",")
     if (mine := law_set(document, ports[0], stage)) is not None:
         laws = [each for each in laws if each != mine.partition(":")[0]]
         laws.insert(stage == "gate", mine)
     options = [(f"--{stage}", ",".join(laws))]
-    if [*ports] != _usual_port(document.load()):
-        options.append(("--port", _named(document, ports)))
+    if [*ports] != (standard := _usual_port(scenario)):
+        options.append(("--port", _named(standard, ports)))
     keys = [toml.key("port", port, stage) for port in ports]
-    return given.compare(*options, own=keys)
+    return typed.compare(*options, own=keys)
 
 
-def _named(document: Document, ports: Sequence[str]) -> str:
+def _set(document: Document, port: str, stage: str) -> dict[str, Any] | None:
+    """Return what a stage of a port is, if any of it was set."""
+    key = toml.key("port", port, stage)
+    there = any(clash(name, key) for name, _ in document.settings)
+    return written(document, port, stage) if there else None
+
+
+def _named(usual: Sequence[str], ports: Sequence[str]) -> str:
     """Return ports as --port names them."""
-    usual = _usual_port(document.load())
     both = usual and [*ports] == [*usual, f"{usual[0]}.reverse"]
     return "both" if both else ",".join(ports)
 
@@ -130,7 +149,7 @@ def after_flows(found: Recorded, file: str) -> str:
     return f"To replay them, write in a scenario: [traffic.mine] flows = {toml.inline(file)}"
 
 
-def after(comparison: GridResult, given: Given, tables: Mapping[str, Any]) -> str | None:
+def after(comparison: GridResult, typed: Typed, tables: Mapping[str, Any]) -> str | None:
     """Return one sentence and a command; `tables` is the scenario with what was set.
 
     None where more seeds would show nothing: settings with the same results, or other flows.
@@ -151,15 +170,14 @@ def after(comparison: GridResult, given: Given, tables: Mapping[str, Any]) -> st
         while f"fixed-rate:{rate:g}" in tried:
             rate = _round(rate / 2)
         why = "Try next a rate below what the link completes:"
-        return f"{why} {given.compare(('--gate', f'none,fixed-rate:{rate:g}'))}"
+        return f"{why} {typed.compare(('--gate', f'none,fixed-rate:{rate:g}'))}"
     load = f"traffic.{toml.key(poisson[0])}.arrivals.poisson={rate:g}/s"
     why = f"Try next {label} on a link that is not overloaded:"
-    return f"{why} {given.compare(('--gate', f'none,{label}'), sets=[load])}"
+    return f"{why} {typed.compare(('--gate', f'none,{label}'), sets=[load])}"
 
 
 def _more_seeds(comparison: GridResult) -> str:
-    seeds = max(2 * len(comparison.subject.seeds), 10)
-    return f"Try next more seeds: the same command with --seeds {seeds}"
+    return f"Try next more seeds: the same command with --seeds {more_seeds(comparison)}"
 
 
 def alike(comparison: GridResult) -> list[str]:

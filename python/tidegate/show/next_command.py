@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from tidegate.scenario import toml
 from tidegate.scenario.document import setting
-from tidegate.scenario.overrides import clash, written
+from tidegate.scenario.overrides import clash, parts, written
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,8 +28,8 @@ def program() -> str:
 
 
 @dataclass(frozen=True)
-class Given:
-    """What a command was given: its file, and the values of --set, --port and --law."""
+class Typed:
+    """What was typed after a command: its file, and the values of --set, --port and --law."""
 
     file: str
     settings: tuple[str, ...] = ()
@@ -43,7 +43,7 @@ class Given:
         settings: Sequence[str] | None,
         laws: Sequence[str] | None,
         port: str | None = None,
-    ) -> Given:
+    ) -> Typed:
         """Return it from the options of a command."""
         return cls(str(file), tuple(settings or ()), port, tuple(laws or ()))
 
@@ -75,7 +75,8 @@ class Given:
 
 
 def _below(mine: str, key: str) -> bool:
-    return f"{mine}.".startswith(f"{key}.")
+    path = parts(key)
+    return parts(mine)[: len(path)] == path
 
 
 def law_set(document: Document, port: str, stage: str) -> str | None:

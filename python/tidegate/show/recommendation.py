@@ -10,19 +10,21 @@ from tidegate.grid.grid_result import warnings_of
 from tidegate.results.digits import significant
 from tidegate.results.statistics import interval, metrics, same_flows
 from tidegate.show.advice import FEWEST, Setting, advise, served, sooner, users_of
-from tidegate.show.alike import given, loads
+from tidegate.show.alike import loads, not_chosen
 from tidegate.show.measures import centre, endless, flows_in_words, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tidegate.grid.grid_result import GridResult
-    from tidegate.show.advice import Advice, Felt
+    from tidegate.show.advice import Advice, Felt, Users
 
     Row = Mapping[str, Any]
 
 LINES = 20
 """Loads that have a line each."""
+MORE = 10
+"""So many seeds are tried next, or more."""
 NAMED = 3
 """Settings, and differences for the worse, that are named each."""
 
@@ -38,7 +40,8 @@ def recommendation(done: GridResult) -> str:
     if not groups:
         return f"No recommendation: {_why_no_choice(done)}."
     if len(done.subject.seeds) < 2:
-        return "No recommendation: one seed does not show what is chance; use --seeds 5."
+        more = more_seeds(done)
+        return f"No recommendation: one seed does not show what is chance; try --seeds {more}."
     lines = [f"{_load(group, done)}{_of(done, group)}" for group in groups[:LINES]]
     more = len(groups) - LINES
     return "\n".join([*lines, *([f"And {more} more loads."] if more > 0 else [])])
@@ -47,7 +50,7 @@ def recommendation(done: GridResult) -> str:
 def _why_no_choice(done: GridResult) -> str:
     """Return why there are no two settings among which one can choose."""
     for key, values in done.subject.axes.items():
-        if len(values) > 1 and (what := given(key)):
+        if what := not_chosen(key, values):
             return f"the settings differ in {what} ({key}), which is given and not chosen"
     return "no two settings met the same flows over the same time"
 
@@ -158,15 +161,34 @@ def _too_few(found: Advice, settings: Sequence[Setting]) -> str:
     """Return why nothing is said of some classes, and with how many seeds something would be."""
     if not found.unknown:
         return ""
-    names = [users.said for users in found.unknown]
-    most = [max(served(each, users) for each in settings) for users in found.unknown]
-    it = "it" if len(names) == 1 else "them"
+    most = [_most(users, settings) for users in found.unknown]
+    told = [
+        f"of {users.said} {number:g} {users.kind.counted.said if users.kind.counted else 'served'}"
+        for users, number in zip(found.unknown, most, strict=True)
+    ]
+    more = f"; try --seeds {_seeds(found, settings)}" if all(most) else ""
+    return f" Too few to judge by: {_listed(told)} at most, and it takes {FEWEST}{more}."
+
+
+def _most(users: Users, settings: Sequence[Setting]) -> float:
+    """Return how many of a class were served under the setting that served most."""
+    return max(served(each, users) for each in settings)
+
+
+def _seeds(found: Advice, settings: Sequence[Setting]) -> int:
+    """Return how many seeds to try next: with them there may be enough of each class."""
     seeds = max(len(setting.runs) for setting in settings)
-    more = f"; try --seeds {math.ceil(seeds * FEWEST / min(most))}" if all(most) else ""
-    return (
-        f" Too few of {_listed(names)} were served to judge by {it}:"
-        f" {_listed([f'{each:g}' for each in most])} at most, of {FEWEST}{more}."
-    )
+    most = [_most(users, settings) for users in found.unknown]
+    needed = math.ceil(seeds * FEWEST / min(most)) if most and all(most) else 0
+    return max(2 * seeds, MORE, needed)
+
+
+def more_seeds(done: GridResult) -> int:
+    """Return how many seeds to try next, the same number wherever it is said."""
+    seeds = len(done.subject.seeds)
+    groups = [group for group in loads(done) if len(group) > 1] if seeds > 1 else []
+    advised = [_advice(done, group) for group in groups]
+    return max([2 * seeds, MORE, *(_seeds(found, settings) for found, settings, _ in advised)])
 
 
 def _listed(words: Sequence[str]) -> str:
