@@ -175,13 +175,15 @@ class Clients {
     say(this.note, !who ? "They are not shown: addresses are personal data. `who = true` in the gate's file shows them."
       : clients.length === 0 ? "None has opened a session yet."
       : "Those that were refused most, then those that used most.");
-    const names = ["Address", "came", mode === "observe" ? "would be refused" : "refused", "MB", "waited", "refused for"];
+    // bytes are counted where the file says whose they are
+    const used = (cell) => direction ? [cell] : [];
+    const names = ["Address", "came", mode === "observe" ? "would be refused" : "refused", ...used("MB"), "waited", "refused for"];
     this.head.replaceChildren(...names.map((name) => made("th", { scope: "col", textContent: name })));
     this.body.replaceChildren(...clients.map((client) => made("tr", {}, ...[
       client.address,
       count(client.came),
       count(client.refused),
-      direction ? short(client.bytes / 1e6) : "–",
+      ...used(short(client.bytes / 1e6)),
       // who was never let in has no wait that is over
       client.waited_s === 0 && client.waits_s !== null ? "–" : `${short(client.waited_s)} s`,
       client.waits_s === null ? "" : duration(client.waits_s),
