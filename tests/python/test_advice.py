@@ -124,7 +124,13 @@ def test_of_each_class_with_too_few_what_was_counted_is_said():
     users = users_of(("video", "voice", "updates"), PORT, every, ("updates",))
     text = in_words(advise(settings, users, paired=True), settings, "by hand", paired=True)
     told = "of video 10 began, of voice 6 packets were sent and of updates 2 arrived at most"
-    assert text.endswith(f" Too few to judge by: {told}, and it takes 30; try --seeds 30.")
+    few = "Too few to judge by, as it takes 30:"
+    assert text.endswith(f" {few} {told}; try --seeds 30.")
+    seen["video.viewers"] = rest["updates.arrived"] = 0
+    settings = [Setting(name, {1: seen | rest, 2: seen | rest}) for name in ("none", "tide")]
+    text = in_words(advise(settings, users, paired=True), settings, "by hand", paired=True)
+    told = "of voice 6 packets were sent at most; of video and updates none"
+    assert text.endswith(f" {few} {told}.")
 
 
 def test_no_fewer_seeds_are_advised_than_by_what_to_try_next():

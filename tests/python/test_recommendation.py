@@ -177,7 +177,7 @@ def test_of_whom_too_few_were_served_and_what_is_warned_of_is_said():
     text = FAR.replace('"unlimited"', '"1GB"')
     done = laboratory.compare(text, queues=["drop-tail", "fq-codel"], seeds=3)
     assert done.recommendation.startswith("Recommended: fq-codel, better for web: ")
-    few = "Too few to judge by: of updates 0 completed at most, and it takes 30."
+    few = "Too few to judge by, as it takes 30: of updates none."
     assert done.recommendation.endswith(f"{few} Mind the warnings of fq-codel.")
 
 

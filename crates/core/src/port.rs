@@ -18,6 +18,7 @@ mod ahead;
 mod capacity;
 mod contents;
 mod foreseen;
+mod in_use;
 mod medium;
 mod opportunities;
 mod outages;
@@ -35,9 +36,9 @@ use crate::law::{Draw, Reason};
 use crate::packet::{Flags, Packet};
 use crate::units::{Pace, Rate, Time};
 
-pub use capacity::in_use;
 pub use foreseen::Early;
 use foreseen::Foreseen;
+pub use in_use::in_use;
 pub use medium::Medium;
 pub use opportunities::Opportunities;
 pub use police::Policer;

@@ -115,7 +115,7 @@ PAGES = Kind(
         _share("pages_loaded_share", "pages loaded", 1.0),
         _wait("page_load_mean_s", "mean page load time", (3.0, 10.0), INSTANT),
     ),
-    Counted("pages_loaded", "pages loaded", "pages_loaded_share"),
+    Counted("pages_loaded", "loaded", "pages_loaded_share"),
 )
 VIDEO = Kind(
     "viewers",

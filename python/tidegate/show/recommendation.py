@@ -161,13 +161,19 @@ def _too_few(found: Advice, settings: Sequence[Setting]) -> str:
     """Return why nothing is said of some classes, and with how many seeds something would be."""
     if not found.unknown:
         return ""
-    most = [_most(users, settings) for users in found.unknown]
-    told = [
-        f"of {users.said} {number:g} {users.kind.counted.said if users.kind.counted else 'served'}"
-        for users, number in zip(found.unknown, most, strict=True)
+    most = {users: _most(users, settings) for users in found.unknown}
+    some = [
+        f"of {users.said} {number:g} {users.kind.counted.said}"
+        for users, number in most.items()
+        if number and users.kind.counted
     ]
-    more = f"; try --seeds {_seeds(found, settings)}" if all(most) else ""
-    return f" Too few to judge by: {_listed(told)} at most, and it takes {FEWEST}{more}."
+    none = [users.said for users, number in most.items() if not number]
+    told = [
+        *([f"{_listed(some)} at most"] if some else []),
+        *([f"of {_listed(none)} none"] if none else []),
+    ]
+    more = "" if none else f"; try --seeds {_seeds(found, settings)}"
+    return f" Too few to judge by, as it takes {FEWEST}: {'; '.join(told)}{more}."
 
 
 def _most(users: Users, settings: Sequence[Setting]) -> float:

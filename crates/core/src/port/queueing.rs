@@ -6,7 +6,7 @@ use crate::law::{Draw, Fault, Moment, Reason, Verdict, View};
 use crate::packet::{Flags, Packet};
 use crate::units::{Rate, Time};
 
-use super::capacity::InUse;
+use super::in_use::InUse;
 use super::medium::Leave;
 use super::stages::{Origin, Stages, Ticked};
 use super::varying::{Link, Varying};
