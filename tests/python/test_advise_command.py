@@ -159,7 +159,7 @@ def test_what_is_predicted_has_the_defaults_of_the_gate():
     page = (ROOT / "docs" / "gate-keys.md").read_text()
     said = {line.split("`")[1]: line for line in page.splitlines() if line.startswith("| `")}
     onset, ends_of = REAL_GATE["onset"], REAL_GATE["ends_of"]
-    assert f"default {onset} for `close-probe` and `tide`" in said["onset"]
+    assert f"Default {onset} for `close-probe` and `tide`" in said["onset"]
     assert f"default `{ends_of}`" in said["ends_of"]
 
 
