@@ -264,7 +264,8 @@ fn a_gate_sees_the_slower_one_while_that_changes() {
     for (at, share) in seen.filter(|&(at, _)| at > 4.0) {
         let expected = if (20.0..40.0).contains(&at) { 0.1 } else { 0.05 };
         assert!((0.04..=0.11).contains(&share), "{at}: {share}");
-        if (22.0..40.0).contains(&at) || at < 20.0 || at > 42.0 {
+        // an epoch in which the rate changes has some of both
+        if [20.0, 40.0].iter().all(|change: &f64| (at - change).abs() > 2.0) {
             close(share, expected, 0.1);
         }
     }
