@@ -73,8 +73,10 @@ def test_what_is_beside_it_can_be_set(tidegate, scenario):
     assert done.returncode == 0, done.stderr
 
 
-def test_a_key_is_set_once(tidegate, scenario):
-    done = tidegate("run", scenario.name, "--set", "duration=3s", "--set", "duration=4s")
+# a key of TOML is the same with and without quotes
+@pytest.mark.parametrize("again", ["duration", "'duration'"])
+def test_a_key_is_set_once(tidegate, scenario, again):
+    done = tidegate("run", scenario.name, "--set", "duration=3s", "--set", f"{again}=4s")
     assert done.returncode == 2
     assert "--set duration was given twice." in done.stderr
 

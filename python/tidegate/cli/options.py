@@ -72,10 +72,11 @@ def document(file: Path, settings: list[str] | None) -> Document:
     """Return the scenario with what is set on the command line."""
     from tidegate.errors import UsageError
     from tidegate.scenario.document import read, setting
+    from tidegate.scenario.overrides import parts
 
     found = [setting(each) for each in settings or []]
-    keys = [key for key, _ in found]
-    if twice := next((key for key in keys if keys.count(key) > 1), None):
+    keys = [parts(key) for key, _ in found]
+    if twice := next((key for key, _ in found if keys.count(parts(key)) > 1), None):
         raise UsageError(f"--set {twice} was given twice.", "Give it once.")
     return read(file).having(*found)
 
