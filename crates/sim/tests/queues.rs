@@ -289,7 +289,7 @@ const FAR: &str = r#"
 "#;
 
 /// What the warning about the interval advises makes better use of the link, for each law that is
-/// warned of. CAKE also needs the buffer that Linux takes: an overflow turns BLUE on, which drops
+/// warned of. CAKE also needs a larger buffer: an overflow turns BLUE on, which drops
 /// long after, and with the buffer of before the advice would make it worse.
 #[test]
 fn the_interval_that_is_advised_helps() {

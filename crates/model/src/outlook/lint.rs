@@ -158,8 +158,8 @@ fn unsuited(
     let room = if slow { room_for(port, time) } else { None };
     let room = room.map_or_else(String::new, |room| {
         format!(
-            ", and buffer = \"{room}\", as Linux takes for it: with less room the buffer may \
-             overflow, and cake then drops for long after (BLUE)"
+            ", and buffer = \"{room}\", four times what it carries in that time: with less room the \
+             buffer may overflow, and cake then drops for long after (BLUE)"
         )
     });
     Some(format!(
@@ -172,12 +172,12 @@ fn unsuited(
     ))
 }
 
-/// The buffer that CAKE takes for an interval, where the port has less.
+/// The buffer that CAKE needs for an interval, where the port has less.
 ///
 /// With a longer interval it drops later, so more may wait. A buffer of a bandwidth-delay product
 /// then overflows in slow start, and COBALT's BLUE drops at random long after: for one flow the
-/// longer interval is worse than the short one. Linux takes four such products (`cake_reconfigure`
-/// of `sch_cake`). CoDel and FQ-CoDel have no BLUE.
+/// longer interval is worse than the short one. Linux takes four such products, and 4 MiB at least
+/// (`cake_reconfigure` of `sch_cake`). CoDel and FQ-CoDel have no BLUE.
 fn room_for(port: &Port, interval: Time) -> Option<Size> {
     let cake = match &port.queue {
         QueueLaw::Dqm(law) => matches!(*law.over, QueueLaw::Cake(_)),

@@ -45,7 +45,7 @@
 //! overflow of the buffer turns BLUE on, which goes down only where a queue is found empty at its
 //! turn. That of a lone flow hardly is, as nobody asks for a packet where none waits: on a long path
 //! with a buffer of one bandwidth-delay product such a flow gets a fraction of the link for minutes.
-//! So it is in Linux, which takes a buffer of four.
+//! Linux takes a buffer of four such products, and of 4 MiB at least.
 
 use crate::law::settings::{Link, Refused};
 use crate::law::{Draw, Reason, Verdict};
