@@ -250,7 +250,20 @@ def test_every_condition_can_be_run_with_every_control(
         "quic:new-reno",
         "quic-noq:cubic",
         "quic-noq:new-reno",
+        "smoltcp:cubic",
+        "smoltcp:new-reno",
     }
+
+
+def test_the_responsiveness_beside_a_flow_of_cubic_is_that_of_its_buffer(tmp_path: Path) -> None:
+    """By hand: a full buffer of 250 ms and a path of 20 ms are 60 / 0.27 = 222 round trips a minute.
+
+    CUBIC gives up three tenths of its window at a loss, so the round trip is 0.19 s at least: 317.
+    """
+    given = ("cubic", "--suite", "responsiveness", "--only", "one", "--seeds", "2")
+    [one] = conditions(certified(tmp_path / "out", *given))
+    [rpm] = [each for each in one["measures"] if each["measure"] == "rpm"]
+    assert 222 < rpm["mean"] < 317
 
 
 def test_gates_and_dqm_are_told_of_sessions_over_quic_where_there_are_some(
@@ -285,7 +298,7 @@ def test_without_the_stack_half_quic_is_not_run_and_the_command_that_builds_it_i
     assert "make stacks" in half["reason"]
 
 
-@pytest.mark.parametrize("name", [*controls.CRATES, "quic-noq:cubic"])
+@pytest.mark.parametrize("name", [*controls.CRATES, "quic-noq:cubic", "smoltcp:new-reno"])
 def test_without_stacks_a_foreign_control_is_not_run_and_the_command_is_said(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,6 +1,7 @@
 """The files that a forge reads: the workflow, the forms, the citation."""
 
 import re
+import subprocess
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -17,14 +18,34 @@ def read(name: str | Path) -> dict[str, Any]:
     return found
 
 
+def commands(job: dict[str, Any]) -> list[str]:
+    return [step["run"] for step in job["steps"] if "run" in step]
+
+
 def test_the_workflow_runs_what_a_change_has_to_pass_and_nothing_else() -> None:
     found = read(".github/workflows/ci.yml")
-    [job] = found["jobs"].values()
-    commands = [step["run"] for step in job["steps"] if "run" in step]
-    assert [each.split()[-1] for each in commands] == [".ci/run"]
+    assert list(found["jobs"]) == ["run", "semver"]
+    assert [each.split()[-1] for each in commands(found["jobs"]["run"])] == [".ci/run"]
     assert (ROOT / ".ci/run").stat().st_mode & 0o111
     # nothing in it may write to the repository
     assert found["permissions"] == {"contents": "read"}
+
+
+@pytest.mark.parametrize("released", [False, True])
+def test_the_crates_are_compared_with_the_last_release_once_there_is_one(
+    released: bool, tmp_path: Path
+) -> None:
+    """In a repository of one commit, with a `make` that only says what it was asked for."""
+    [command] = commands(read(".github/workflows/ci.yml")["jobs"]["semver"])
+    tag = "git tag v0.1.0;" if released else ""
+    identity = "-c user.name=a -c user.email=a@example.org"
+    script = f"git init -q . && git {identity} commit -q --allow-empty -m one && {tag}"
+    shell = f"make() {{ echo asked for $*; }}; {script}\n{command}"
+    done = subprocess.run(
+        ["bash", "-e", "-c", shell], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert ("asked for semver" in done.stdout) == released
+    assert ("there is no release yet" in done.stdout) == (not released)
 
 
 def test_the_citation_has_the_version_licences_and_words_of_the_package() -> None:

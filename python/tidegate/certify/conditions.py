@@ -100,8 +100,9 @@ class Suite:
         return f"{self.name}/{condition.id}.toml"
 
 
-RFC, BBR, START, MEDIA, ACCESS = "rfc9743", "bbr", "slow-start", "media", "access-link"
-SUITES = (RFC, BBR, START, MEDIA, ACCESS)
+RFC, BBR, START = "rfc9743", "bbr", "slow-start"
+BULK, MEDIA, ACCESS = "responsiveness", "media", "access-link"
+SUITES = (RFC, BBR, START, BULK, MEDIA, ACCESS)
 FOLDER = Path(str(files(__package__))) / "scenarios"
 
 

@@ -63,6 +63,8 @@ class Control:
         if any(encoders) or self.media is not None:
             return None if all(encoders) and self.media is not None else OF_MEDIA
         pages = any("pages" in each for each in classes.values())
+        if pages and self._stack == "smoltcp":
+            return "smoltcp carries no objects, so no pages"
         if pages and not (self.transport or "{ tcp").startswith(("{ tcp", QUIC, CRATE)):
             return "pages are loaded over TCP, with a control of its own"
         receivers = any("receiver" in each for each in classes.values())
@@ -73,6 +75,12 @@ class Control:
         if condition.queue and any(stage == "queue" for stage, _ in self.stages):
             return f"{self.name} needs a queue law of its own"
         return None
+
+    @property
+    def _stack(self) -> str | None:
+        """The name of the real stack that it is a part of; None: it sends in the simulator's TCP."""
+        quic = _table(self.transport or "").get("quic")
+        return quic.get("stack", "quinn") if isinstance(quic, dict) else None
 
     @property
     def foreign(self) -> bool:
@@ -158,9 +166,9 @@ def _media(name: str) -> Control:
     return Control(name, media=f'{{ law = "{name}" }}')
 
 
-def _quic(stack: str, name: str) -> Control:
-    own = "" if stack == "quic" else f'stack = "{stack.removeprefix("quic-")}", '
-    return Control(f"{stack}:{name}", f'{QUIC} = {{ {own}control = "{name}" }} }}')
+def _whole(stack: str, name: str) -> Control:
+    own = f'stack = "{STACKS[stack]}", control = "{name}"'
+    return Control(f"{stack}:{name}", f"{QUIC} = {{ {own} }} }}")
 
 
 def _crate(name: str) -> Control:
@@ -171,8 +179,8 @@ def _explicit(name: str) -> Control:
     return Control(name, f'"{name}"', (("stamp", f'{{ law = "{name}" }}'),))
 
 
-STACKS = ("quic", "quic-noq")
-"""Real stacks of QUIC, by what the names of their controls begin with: quinn, and others."""
+STACKS = {"quic": "quinn", "quic-noq": "noq", "smoltcp": "smoltcp"}
+"""Whole stacks, by what the names of their controls begin with: two of QUIC, one of TCP."""
 CRATES = (
     "quinn:cubic",
     "quinn:new-reno",
@@ -191,7 +199,7 @@ CONTROLS = {
         _start("careful-resume", resumes=True),
         _start("paced-start", ", paced_start = true"),
         *(_explicit(name) for name in ("qfcp", "xcp", "rcp", "vcp")),
-        *(_quic(stack, name) for stack in STACKS for name in ("cubic", "new-reno")),
+        *(_whole(stack, name) for stack in STACKS for name in ("cubic", "new-reno")),
         *(_crate(name) for name in CRATES),
         *(_media(name) for name in ("nada", "gcc", "scream")),
         Control("none"),

@@ -37,9 +37,10 @@ SuiteName = Annotated[
     str | None,
     text(
         "NAME",
-        "rfc9743 (default for sender controls), bbr (the cases of the BBR draft), slow-start, media"
-        " (default for controls of media), access-link (default for gates and queue laws), or"
-        " FILE.toml, as attack writes them.",
+        "rfc9743 (default for sender controls), bbr (the cases of the BBR draft), slow-start,"
+        " responsiveness (round trips a minute beside transfers), media (default for controls of"
+        " media), access-link (default for gates and queue laws), or FILE.toml, as attack writes"
+        " them.",
         "--suite",
     ),
 ]
