@@ -256,7 +256,7 @@ def test_every_condition_can_be_run_with_every_control(
 
 
 def test_the_responsiveness_beside_a_flow_of_cubic_is_that_of_its_buffer(tmp_path: Path) -> None:
-    """By hand: a full buffer of 250 ms and a path of 20 ms are 60 / 0.27 = 222 round trips a minute.
+    """By hand: a full buffer of 250 ms and a path of 20 ms are 60 / 0.27 = 222 round trips.
 
     CUBIC gives up three tenths of its window at a loss, so the round trip is 0.19 s at least: 317.
     """

@@ -54,7 +54,16 @@ def test_a_variant_sets_what_it_sets(tidegate, scenario):
     scenario.write_text(SMALL + f'[variant.busy]\n"{RATE}" = "30/s"\n', encoding="utf-8")
     done = tidegate("run", scenario.name, "--variant", "busy", "--set", f"{RATE}=5/s")
     assert done.returncode == 2
-    assert f"--set {RATE} has no effect" in done.stderr
+    assert f"What was set for {RATE} has no effect" in done.stderr
+
+
+def test_what_python_sets_is_not_lost_either(scenario):
+    for call, axes in (
+        (laboratory.compare, {"vary": {RATE: ["5/s"]}}),
+        (laboratory.sweep, {"axes": {RATE: ["5/s"]}}),
+    ):
+        with pytest.raises(UsageError, match=f"What was set for {RATE} has no"):
+            call(scenario, **axes, settings={RATE: "30/s"}, seeds=2)
 
 
 def test_of_a_flow_that_never_began_one_hears_and_there_is_no_file(tidegate, scenario):

@@ -62,11 +62,8 @@ class Control:
         encoders = [_encodes(each) for each in classes.values()]
         if any(encoders) or self.media is not None:
             return None if all(encoders) and self.media is not None else OF_MEDIA
-        pages = any("pages" in each for each in classes.values())
-        if pages and self._stack == "smoltcp":
-            return "smoltcp carries no objects, so no pages"
-        if pages and not (self.transport or "{ tcp").startswith(("{ tcp", QUIC, CRATE)):
-            return "pages are loaded over TCP, with a control of its own"
+        if any("pages" in each for each in classes.values()) and (why := self._without_pages):
+            return why
         receivers = any("receiver" in each for each in classes.values())
         if receivers and (self.transport or "").startswith("{ udp"):
             return "its receivers send no acknowledgements"
@@ -77,10 +74,14 @@ class Control:
         return None
 
     @property
-    def _stack(self) -> str | None:
-        """The name of the real stack that it is a part of; None: it sends in the simulator's TCP."""
-        quic = _table(self.transport or "").get("quic")
-        return quic.get("stack", "quinn") if isinstance(quic, dict) else None
+    def _without_pages(self) -> str | None:
+        """Why users cannot load pages over it; None if they can."""
+        transport = self.transport or "{ tcp"
+        if not transport.startswith(("{ tcp", QUIC, CRATE)):
+            return "pages are loaded over TCP, with a control of its own"
+        if transport.startswith(QUIC) and _table(transport)["quic"].get("stack") == "smoltcp":
+            return "smoltcp carries no objects, so no pages"
+        return None
 
     @property
     def foreign(self) -> bool:

@@ -25,7 +25,6 @@ from tidegate.cli.options import (
     document,
     named,
     refuse_given,
-    refuse_lost_in,
     together,
 )
 
@@ -128,7 +127,6 @@ def compare(
         laws=own,
         colour=colour(),
     )
-    refuse_lost_in(asked, planned)
     names = chosen(metrics, planned.subject)
     about = {"dry_run": dry_run, "as_json": as_json, "plots": not no_plots}
     if expected(planned, workers, own, **about):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,8 +13,7 @@ if TYPE_CHECKING:
 
     import typer
 
-    from tidegate.grid.plan import Plan
-    from tidegate.scenario.document import Document, Setting
+    from tidegate.scenario.document import Document
 
 File = Annotated[Path, where("FILE", "A scenario (TOML).")]
 Set = Annotated[list[str] | None, text("KEY=VALUE", "Override one key; may be repeated.", "--set")]
@@ -79,26 +77,6 @@ def document(file: Path, settings: list[str] | None) -> Document:
     if twice := next((key for key, _ in found if keys.count(parts(key)) > 1), None):
         raise UsageError(f"--set {twice} was given twice.", "Give it once.")
     return read(file).having(*found)
-
-
-def refuse_lost(asked: Document, later: Sequence[Sequence[Setting]]) -> None:
-    """Refuse what --set sets, and a control, an axis or a variant sets after it."""
-    from tidegate.errors import UsageError
-    from tidegate.scenario.overrides import clash
-
-    for mine, _ in asked.settings:
-        for key, _ in itertools.chain.from_iterable(later):
-            if clash(mine, key):
-                raise UsageError(
-                    f"--set {mine} has no effect: a control, axis or variant sets {key}.",
-                    f"Leave out --set {mine}, or what sets {key}.",
-                )
-
-
-def refuse_lost_in(asked: Document, planned: Plan) -> None:
-    """Refuse what --set sets, and a point of a comparison or a sweep too."""
-    first = len(asked.settings)
-    refuse_lost(asked, [point.settings[first:] for point in planned.documents])
 
 
 def together(terminal: bool, as_json: bool) -> None:

@@ -21,7 +21,6 @@ from tidegate.cli.options import (
     colour,
     default_folder,
     document,
-    refuse_lost,
     together,
     warn,
 )
@@ -165,11 +164,11 @@ def _opened(
 def _asked(asked: Document, variant: str | None, traced: list[str] | None) -> Document:
     """Return the scenario in a variant, and with flows to trace."""
     from tidegate.scenario import toml
-    from tidegate.scenario.overrides import chosen_variants
+    from tidegate.scenario.overrides import chosen_variants, refuse_lost
 
     cells = chosen_variants(asked, [variant]) if variant else ()
-    refuse_lost(asked, [cell.settings for cell in cells])
     for cell in cells:
+        refuse_lost(asked.settings, cell.settings)
         asked = asked.having(*cell.settings)
     if not traced:
         return asked

@@ -25,7 +25,6 @@ from tidegate.cli.options import (
     default_folder,
     document,
     named,
-    refuse_lost_in,
     together,
 )
 
@@ -108,7 +107,6 @@ def sweep(
         shard=None if shard is None else plan.shard_of(shard),
         colour=colour(),
     )
-    refuse_lost_in(asked, planned)
     subject = planned.subject
     names = chosen(metrics, subject)
     about = {"dry_run": dry_run, "as_json": as_json, "plots": not no_plots}

@@ -8,6 +8,7 @@ import re
 import sys
 import tomllib
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tidegate import _native
@@ -16,7 +17,7 @@ from tidegate.grid import axes as grid
 from tidegate.results.forecast import require_memory
 from tidegate.results.provenance import digest
 from tidegate.results.store import folder_name
-from tidegate.scenario.overrides import STAGES, asked_ports, default_port, split
+from tidegate.scenario.overrides import STAGES, asked_ports, default_port, refuse_lost, split
 from tidegate.scenario.own import maker
 
 if TYPE_CHECKING:
@@ -259,6 +260,7 @@ def _plan(
     asked = controls.axes(document, at, own) if stages else ()
     spans = [*asked, *axes]
     points = grid.cells(spans)
+    refuse_lost(document.settings, chain.from_iterable(cell.settings for cell in points))
     loaded = [_load(document, cell, colour) for cell in points]
     for _, scenario in loaded:
         require_memory(scenario)

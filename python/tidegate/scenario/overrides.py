@@ -99,6 +99,18 @@ def clash(one: str, other: str) -> bool:
     return mine[:length] == theirs[:length]
 
 
+def refuse_lost(mine: Iterable[Setting], later: Iterable[Setting]) -> None:
+    """Refuse what somebody sets, and a control, an axis or a variant sets after it."""
+    keys = [key for key, _ in later]
+    for own, _ in mine:
+        for key in keys:
+            if clash(own, key):
+                raise UsageError(
+                    f"What was set for {own} has no effect: a control, axis or variant sets {key}.",
+                    f"Leave out {own}, or what sets {key}.",
+                )
+
+
 def leaves(settings: Iterable[Setting]) -> dict[tuple[str, ...], object]:
     """Return what is set by keys, each as its parts: those within a table one by one."""
     return {
