@@ -93,6 +93,11 @@ PARTS = {
         S2N,
         (Change("recovery/cubic.rs", r"(rtt_estimator\.)min_rtt\(\)", r"\1smoothed_rtt()"),),
     ),
+    "s2n-hybrid-start": Part(
+        "s2n:cubic, whose slow start ends by losses alone",
+        S2N,
+        (Change("recovery/hybrid_slow_start.rs", r"(N_SAMPLING: usize =) 8;", r"\1 usize::MAX;"),),
+    ),
     **{
         f"{name}-least-window": Part(
             f"{name}:cubic and {name}:new-reno without a least window of two packets: it is one",

@@ -266,6 +266,19 @@ def test_the_responsiveness_beside_a_flow_of_cubic_is_that_of_its_buffer(tmp_pat
     assert 222 < rpm["mean"] < 317
 
 
+def test_what_a_stack_does_not_tell_is_not_taken_for_a_fault(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """An undefined measure is worse than a defined one; of a stack the round trips always are."""
+    monkeypatch.setattr(_native, "STACKS", ["quinn"])
+    tried = [controls.find(each) for each in ("quic:cubic", "quinn:cubic")]
+    for name, condition in (("bbr", "probe-rtt"), ("responsiveness", "one")):
+        asked = suite(name)
+        plan = certificate.plan(asked, asked.conditions, tried)
+        assert "does not tell" in plan.refused[f"{condition}/quic:cubic"]
+        assert f"{condition}/quinn:cubic" not in plan.refused
+
+
 def test_gates_and_dqm_are_told_of_sessions_over_quic_where_there_are_some(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

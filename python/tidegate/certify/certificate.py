@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from dataclasses import dataclass
 from math import isnan
@@ -148,6 +149,8 @@ def plan(suite: Suite, conditions: Sequence[Condition], controls: Sequence[Contr
             needed = quic or control.foreign
             reason = NO_STACKS if needed and not _native.STACKS else None
             reason = reason or control.refused(condition, classes)
+            if control.whole_stack and _of_round_trips(suite, condition):
+                reason = reason or "a stack does not tell the round trips that it sees"
             if reason is None:
                 cases.append(_case(suite, condition, control, classes, quic=quic))
                 changed[name(condition, control)] = control.changed(condition, classes)
@@ -216,6 +219,12 @@ def _known(document: Document, of: str) -> None:
 def _keys(transport: object) -> Iterable[str]:
     """Return the keys of a transport that is a table; of a name there are none."""
     return transport if isinstance(transport, dict) else ()
+
+
+def _of_round_trips(suite: Suite, condition: Condition) -> bool:
+    """Tell whether a measure of a condition is of the round trips that a sender sees."""
+    expressions = [suite.limits[limit].measure for limit, _ in condition.measures]
+    return any(re.search(r"\b(rtt_|rpm\b)", each) for each in expressions)
 
 
 def _case(

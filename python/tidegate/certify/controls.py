@@ -67,7 +67,7 @@ class Control:
         receivers = any("receiver" in each for each in classes.values())
         if receivers and (self.transport or "").startswith("{ udp"):
             return "its receivers send no acknowledgements"
-        if receivers and (self.transport or "").startswith(QUIC):
+        if receivers and self.whole_stack:
             return "its receivers are those of the stack, and honest"
         if condition.queue and any(stage == "queue" for stage, _ in self.stages):
             return f"{self.name} needs a queue law of its own"
@@ -82,6 +82,11 @@ class Control:
         if transport.startswith(QUIC) and _table(transport)["quic"].get("stack") == "smoltcp":
             return "smoltcp carries no objects, so no pages"
         return None
+
+    @property
+    def whole_stack(self) -> bool:
+        """Whether it is judged with the handshake, repair and acknowledgements of its project."""
+        return (self.transport or "").startswith(QUIC)
 
     @property
     def foreign(self) -> bool:
