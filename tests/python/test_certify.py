@@ -484,6 +484,14 @@ def test_blitz_with_a_long_file_floods_a_small_link(folder: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not _native.STACKS, reason="built without stacks: make stacks")
+def test_a_stack_that_is_not_there_is_refused_before_anything_runs(tmp_path: Path) -> None:
+    wanted = '{ quic = { stack = "nope" } }'
+    done = certified(tmp_path / "out", wanted, "--only", "tiny")
+    assert (done.exit_code, done.stderr.splitlines()[0]) == (2, "no stack of QUIC is named `nope`")
+    assert not (tmp_path / "out" / "runs").exists()
+
+
+@pytest.mark.skipif(not _native.STACKS, reason="built without stacks: make stacks")
 def test_a_gate_is_tried_where_half_of_the_sessions_are_over_quic(folder: Path) -> None:
     law = '{ law = "tide", admit = "connections" }'
     done = certified(folder.with_name("quic"), "--gate", law, "--only", "half-quic")

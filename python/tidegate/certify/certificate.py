@@ -14,6 +14,7 @@ from tidegate import _native
 from tidegate.certify.measures import measure
 from tidegate.certify.verdicts import BETTER, LIKE, UNSETTLED, WORSE, judge, overall
 from tidegate.errors import UsageError
+from tidegate.grid.plan import require_built_in
 from tidegate.papers.case import Case, fitting, keyed
 from tidegate.papers.paper import Paper
 from tidegate.scenario import document as documents
@@ -156,6 +157,9 @@ def plan(suite: Suite, conditions: Sequence[Condition], controls: Sequence[Contr
                 changed[name(condition, control)] = control.changed(condition, classes)
             else:
                 refused[name(condition, control)] = reason
+    for control in controls:
+        if control.foreign:
+            _require_built_in(suite, cases, control)
     laws = {key: law for control in controls for key, law in control.laws.items()}
     return Plan(
         key="certify",
@@ -167,6 +171,15 @@ def plan(suite: Suite, conditions: Sequence[Condition], controls: Sequence[Contr
         refused=refused,
         changed=changed,
     )
+
+
+def _require_built_in(suite: Suite, cases: Iterable[Case], control: Control) -> None:
+    """Raise ScenarioError for a stack or a crate's control that is not there, before any run."""
+    for case in cases:
+        if case.key.endswith(f"/{control.name}"):
+            document = documents.read(suite.folder / case.scenario).having(*case.settings)
+            require_built_in(document.load())
+            return
 
 
 def _classes(
