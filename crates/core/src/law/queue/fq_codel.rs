@@ -4,7 +4,7 @@
 //! |-----------|-----------------|---------|---------------------------------------------------|
 //! | flows     | `flows`         | 1       | 1024: number of queues (5.2.5)                    |
 //! | quantum   | `quantum`       | bytes   | 1514: what a queue sends per round (5.2.4)        |
-//! | credits   | `Flow::credits` | bytes   | what a queue may still send in this round         |
+//! | credits   | `FlowQueue::credits` | bytes | what a queue may still send in this round      |
 //! | limit     | the port's buffer | packets | 10240 (5.2.3)                                   |
 //! | target, interval | `target`, `interval` | s | 5 ms, 100 ms (5.2.2, 5.2.1)                |
 //!
