@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tidegate_core::active::message::{Filter, Segment, Trace};
+use tidegate_core::active::message::{FilterRequest, FlowMessage, Trace};
 use tidegate_core::active::{HEADER, decode, encode};
 
 fuzz_target!(|bytes: &[u8]| {
@@ -13,14 +13,14 @@ fuzz_target!(|bytes: &[u8]| {
     }
     // the payloads, whether or not a header stands before them
     for payload in [bytes, bytes.get(HEADER..).unwrap_or_default()] {
-        if let Ok((filter, signed, tag)) = Filter::decode(payload) {
+        if let Ok((filter, signed, tag)) = FilterRequest::decode(payload) {
             assert_eq!(filter.encode(), signed);
             assert_eq!(payload.len(), signed.len() + tag.len());
         }
         if let Ok(trace) = Trace::decode(payload) {
             assert_eq!(trace.encode(), payload);
         }
-        if let Ok(segment) = Segment::decode(payload) {
+        if let Ok(segment) = FlowMessage::decode(payload) {
             assert_eq!(segment.encode(payload.len())[..5], payload[..5]);
         }
     }

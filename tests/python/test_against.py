@@ -148,9 +148,9 @@ def test_measures_are_those_of_the_flows() -> None:
 
 
 def test_a_difference_is_of_the_real_hosts() -> None:
-    def row(there: float | None, here: float | None) -> against.Row:
+    def row(there: float | None, here: float | None) -> against.ComparedMeasure:
         sides = ({"mean": each, "low": None, "high": None} for each in (there, here))
-        return against.Row("all", "fct_mean_s", "FCT", *sides)
+        return against.ComparedMeasure("all", "fct_mean_s", "FCT", *sides)
 
     assert row(2.0, 3.0).difference == 0.5
     assert row(0.0, 0.0).difference == 0.0

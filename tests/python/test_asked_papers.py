@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from tidegate.cli import app
 from tidegate.papers import load, there
-from tidegate.papers.check_results import Exact, Numbers, Ordering, Part
+from tidegate.papers.check_results import Exact, Numbers, Ordering, OrderingPart
 from tidegate.papers.lgc import report_text as lgc
 from tidegate.papers.report_text import Text
 from tidegate.papers.request import Request, needed
@@ -54,7 +54,7 @@ def outcomes(study, claims):
         if claim.kind in ("setup", "arithmetic"):
             finding = Exact(claim.value, equal=True)
         elif claim.kind == "ordering" or claim.expected is None:
-            finding = Ordering((Part("a > b", (1.0, 2.0)),))
+            finding = Ordering((OrderingPart("a > b", (1.0, 2.0)),))
         else:
             finding = Numbers((1.0, 2.0))
         found.append(judge(claim, finding, study.deviations().context(claim.id)))

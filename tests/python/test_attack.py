@@ -23,7 +23,7 @@ from typer.testing import CliRunner
 from tidegate.attack.finds import Find
 from tidegate.attack.objective import BEYOND, Objective
 from tidegate.attack.perform import Request, save
-from tidegate.attack.search import Found, search
+from tidegate.attack.search import WorstWorld, search
 from tidegate.attack.shrink import shrink, simpler
 from tidegate.attack.space import BASE, Gene, World, filled, merged, space
 from tidegate.attack.trials import SEEDS, Trials, others, worlds
@@ -523,7 +523,9 @@ def test_a_gate_is_compared_with_the_best_static_one_which_its_finds_have(tmp_pa
         trials = Trials(asked, aim, request.control, compared, folder)
         [score] = trials.scores([world], SEEDS)
         served = {name: np.mean(each) for name, each in trials.values(world, SEEDS).items()}
-        find = Find("served-1", Found(world, score, 1), world, score, trials.values(world, SEEDS))
+        find = Find(
+            "served-1", WorstWorld(world, score, 1), world, score, trials.values(world, SEEDS)
+        )
         save(request, trials, [find])
     static = {name: value for name, value in served.items() if name != "close-probe"}
     best = max(static, key=lambda name: static[name])
@@ -556,7 +558,7 @@ def test_a_gate_may_be_compared_with_another_gate_which_certify_understands(tmp_
         trials = Trials(request.worlds, request.objective, request.control, compared, folder)
         [score] = trials.scores([world], SEEDS)
         values = trials.values(world, SEEDS)
-        save(request, trials, [Find("loaded-1", Found(world, score, 1), world, score, values)])
+        save(request, trials, [Find("loaded-1", WorstWorld(world, score, 1), world, score, values)])
     suite = "out/attack/none-loaded-worlds-users-against-tide-admit-clients.toml"
     done = tidegate(tmp_path, "certify", "--gate", "none", "--suite", suite, "--json")
     assert done.returncode == 3, done.stderr

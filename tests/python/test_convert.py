@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import tidegate as api
 from tidegate.errors import TidegateError
 from tidegate.scenario import made
-from tidegate.scenario.made.graph import Given
+from tidegate.scenario.made.graph import LinkDefaults
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,7 +56,9 @@ def har() -> dict[str, Any]:
     }
 
 
-def converted(tmp_path: Path, name: str, content: object, given: Given | None = None) -> made.Made:
+def converted(
+    tmp_path: Path, name: str, content: object, given: LinkDefaults | None = None
+) -> made.Made:
     file = tmp_path / name
     file.write_text(content if isinstance(content, str) else json.dumps(content))
     return made.of_file(file, given)
@@ -133,7 +135,7 @@ def test_a_graph_becomes_links_with_the_delay_of_fibre(tmp_path: Path) -> None:
         {"source": 2, "target": 2, "dist": 1},
     ]
     graph = {"nodes": [*NODES, {"id": 9}], "links": links}
-    found = converted(tmp_path, "net.json", graph, Given(rate="1Gbit"))
+    found = converted(tmp_path, "net.json", graph, LinkDefaults(rate="1Gbit"))
     made_of = tomllib.loads(found.files["net.toml"])["topology"]["links"]
     paris, london, other = "Paris", "London 1", "London 2"
     assert made_of == {
@@ -175,7 +177,7 @@ def test_names_that_would_be_the_same_stay_apart(tmp_path: Path) -> None:
     pairs = ["12", "13", "45", "34", "34", "35"]
     links = [{"source": one, "target": two, "dist": 9} for one, two in pairs]
     links += [{"source": "", "target": "6", "dist": 9}, {"source": "\ud800", "target": "6"}]
-    given = Given("1Gbit", "1ms")
+    given = LinkDefaults("1Gbit", "1ms")
     found = converted(tmp_path, "net.json", {"nodes": nodes, "links": links}, given)
     made_of = tomllib.loads(found.files["net.toml"])["topology"]["links"]
     assert len(made_of) == len(links)

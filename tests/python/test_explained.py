@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from tidegate.papers import load, there
-from tidegate.papers.check_results import Numbers, Ordering, Part, Unchecked
+from tidegate.papers.check_results import Numbers, Ordering, OrderingPart, Unchecked
 from tidegate.papers.explain import SHOWN, explained
 from tidegate.papers.report_text import number
 from tidegate.papers.runs import Runs
@@ -39,7 +39,7 @@ def finding(study, claim):
     if not check.cases:
         return check.find(RUNS[study.key])
     if claim.kind == "ordering" or claim.expected is None:
-        return Ordering((Part("more > less [s] (7 to 5)", (1.5, 2.5)),))
+        return Ordering((OrderingPart("more > less [s] (7 to 5)", (1.5, 2.5)),))
     return Numbers((7.25, 7.75))
 
 
@@ -111,7 +111,9 @@ def test_a_verdict_is_explained_from_the_sentence_to_both_numbers(key, short):
 def test_an_ordering_says_which_part_decides():
     study = STUDIES["qfcp"]
     claim = study.claim("fig1.qfcp_best")
-    both = Ordering((Part("a > b (3 to 1)", (2.0, 2.1)), Part("c > d (1 to 4)", (-3.0, -3.1))))
+    both = Ordering(
+        (OrderingPart("a > b (3 to 1)", (2.0, 2.1)), OrderingPart("c > d (1 to 4)", (-3.0, -3.1)))
+    )
     said = parts(explained(study, RUNS["qfcp"], judge(claim, both)))
     assert said["measured"].startswith("-3.05 [")
     text = flat(said["measured"])

@@ -16,7 +16,7 @@ from tidegate.grid.meter import Meter
 from tidegate.papers import again, perform, verdicts
 from tidegate.papers import claims as listed
 from tidegate.papers.case import Case, OptimumSearch, Scale
-from tidegate.papers.check_results import Exact, Numbers, Ordering, Part, Unchecked
+from tidegate.papers.check_results import Exact, Numbers, Ordering, OrderingPart, Unchecked
 from tidegate.papers.deviations import ClaimContext
 from tidegate.papers.deviations import read as read_deviations
 from tidegate.papers.folder import CaseFolder
@@ -137,13 +137,13 @@ def test_a_number_reports_mean_interval_and_spread():
     ],
 )
 def test_orderings_go_by_the_interval_of_the_paired_difference(differences, verdict):
-    found = judge(claim("ordering", "a > b"), Ordering((Part("a > b", differences),)))
+    found = judge(claim("ordering", "a > b"), Ordering((OrderingPart("a > b", differences),)))
     assert found.verdict == verdict
 
 
 def test_every_part_of_an_ordering_has_to_hold_and_the_worst_decides():
-    good, bad = Part("a > b", (1.0, 1.1, 0.9)), Part("b > c", (-1.0, -1.1, -0.9))
-    unclear = Part("c > d", (1.0, -1.0, 0.5))
+    good, bad = OrderingPart("a > b", (1.0, 1.1, 0.9)), OrderingPart("b > c", (-1.0, -1.1, -0.9))
+    unclear = OrderingPart("c > d", (1.0, -1.0, 0.5))
     assert judge(claim("ordering", "x"), Ordering((good, unclear))).verdict == "unresolved"
     found = judge(claim("ordering", "x"), Ordering((good, unclear, bad)))
     assert found.verdict == "not met"
@@ -180,7 +180,7 @@ def test_a_guess_counts_both_ways_and_contradictions_come_from_the_papers_own_nu
     ],
 )
 def test_one_run_has_no_interval(values, text):
-    found = judge(claim("ordering", "a > b"), Ordering((Part("a > b", values),)))
+    found = judge(claim("ordering", "a > b"), Ordering((OrderingPart("a > b", values),)))
     assert measured(found) == text
     study = SimpleNamespace(key="toy")
     line = PaperResult(study, None, [found], None)

@@ -17,7 +17,7 @@ from tidegate.papers.blitz.cases import NETS
 from tidegate.papers.dqm import cases as dqm_cases
 from tidegate.papers.dqm import checks as dqm_checks
 from tidegate.papers.dqm import measures as dqm
-from tidegate.papers.row_check import Row
+from tidegate.papers.row_check import CheckedClaim
 from tidegate.papers.verdicts import judge
 from tidegate.results import run_output
 from tidegate.results.run_files import SavedRun
@@ -198,5 +198,5 @@ def test_a_calculation_fails_where_the_paper_would_have_printed_something_else(k
     found = study.checks[claim.id].find(None)
     assert judge(claim, found).verdict == "met"
     other = replace(claim, value=f"{1.25 * claim.number + 1e-6:.9g}")
-    row = Row(other, study.package, {}, (), 1).check().find(None)
+    row = CheckedClaim(other, study.package, {}, (), 1).check().find(None)
     assert judge(other, row).verdict == "not met"

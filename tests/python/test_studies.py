@@ -19,11 +19,11 @@ from tidegate.errors import UsageError
 from tidegate.studies import STUDIES, load
 from tidegate.studies.tide.cells import MatrixCell, cells
 from tidegate.studies.tide.page import CELLS, every_cell
-from tidegate.studies.tide.score import AIMS, Found, Scored, starved, values, verdict
+from tidegate.studies.tide.score import AIMS, CellResult, Scored, starved, values, verdict
 from tidegate.studies.tide.settling import settled_after
 from tidegate.studies.today.cases import FITTED, LINKS
 from tidegate.studies.today.page import in_brackets, served
-from tidegate.studies.users.cases import Link
+from tidegate.studies.users.cases import PageLink
 from tidegate.studies.users.page import Got, got, seconds
 from tidegate.studies.users.stay import ADMITS
 
@@ -75,8 +75,8 @@ def test_starvation_is_the_longest_wait_while_somebody_asks() -> None:
     assert starved(cast("SavedRun", record)) == 3
 
 
-def _found(completed: float, fct: float = 1.0, again: float = 0.0) -> Found:
-    return Found(completed, 80e3 * completed, fct, fct / 2, again, 0.0)
+def _found(completed: float, fct: float = 1.0, again: float = 0.0) -> CellResult:
+    return CellResult(completed, 80e3 * completed, fct, fct / 2, again, 0.0)
 
 
 def test_what_is_to_be_reached_is_compared_with_the_right_gate() -> None:
@@ -183,7 +183,7 @@ def test_users_get_pages_or_else_files() -> None:
 
 def test_users_of_another_link_load_it_as_the_case_says() -> None:
     # by hand: 50 Mbit/s carry 50e6 / (8e3 * 1.09 * 2000) = 2.867 pages of 2 MB a second
-    settings = dict(Link(50, 2000).settings("one", 2.1))
+    settings = dict(PageLink(50, 2000).settings("one", 2.1))
     assert settings["traffic.web.arrivals.poisson"] == "6.0206/s"
     assert settings["traffic.web.size"] == "176471B"
     assert "connections = 1 " in settings["traffic.web.pages"]

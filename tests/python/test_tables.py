@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 import tidegate
-from tidegate.papers.check_results import Exact, Numbers, Ordering, Part
+from tidegate.papers.check_results import Exact, Numbers, Ordering, OrderingPart
 from tidegate.papers.claims import Claim
 from tidegate.papers.tables import of_outcomes
 from tidegate.papers.verdicts import judge
@@ -125,7 +125,12 @@ def test_the_claims_of_a_paper_break_no_number_and_no_verdict(width):
 
     outcomes = [
         row("table4.arr1000.load3.cp.flows", "100", "exact-number", Numbers((123456, 123458))),
-        row("a", "a is more than b, and b than c", "ordering", Ordering((Part("a", (1, -1)),))),
+        row(
+            "a",
+            "a is more than b, and b than c",
+            "ordering",
+            Ordering((OrderingPart("a", (1, -1)),)),
+        ),
         row("b", "1", "exact-number", Numbers((7.0, 9.0))),
         row("c", "a sentence of a length that has to be cut", "setup", Exact("other words " * 5)),
     ]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tools.pages import MARK
 
 if TYPE_CHECKING:
-    from tidegate.scenario.keys import Part
+    from tidegate.scenario.keys import KeyTable
 
 PROFILES = Path("crates/model/src/profiles.toml")
 """The settings of each TCP profile, those left out as in the profile that it is `like`."""
@@ -67,7 +67,7 @@ def _value(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _keys(part: "Part") -> Iterator[str]:
+def _keys(part: "KeyTable") -> Iterator[str]:
     """Yield a table of the keys of a part."""
     if part.keys:
         yield "| key | value | |"

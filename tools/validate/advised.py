@@ -39,7 +39,7 @@ from tools.validate.link_tests import Truth
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from tidegate.advise.verdict import Verdict
+    from tidegate.advise.verdict import LinkAdvice
     from tidegate.scenario.document import Setting
     from tools.validate.link_tests import Seen
 
@@ -243,7 +243,7 @@ def row(case: Case, seed: int, *, controls: bool) -> Row:
     )
 
 
-def outcome(mine: Verdict, true: Verdict) -> str:
+def outcome(mine: LinkAdvice, true: LinkAdvice) -> str:
     """Tell how good what is recommended is on the true link."""
     if mine.first in true.taken or mine.first == true.first:
         return RIGHT
@@ -258,15 +258,15 @@ def outcome(mine: Verdict, true: Verdict) -> str:
     return SECOND if _better(true, mine.first, NOW) == {mine.first} else WRONG
 
 
-def _better(true: Verdict, *names: str) -> set[str]:
+def _better(true: LinkAdvice, *names: str) -> set[str]:
     """Return which of two controls are recommended on the true link, if these were all."""
     both = [each for each in true.settings if each.name in names]
     return {each.name for each in advice.advise(both, true.users, paired=True).taken}
 
 
-def looked(at: Callable[[int], Verdict]) -> Verdict:
+def looked(at: Callable[[int], LinkAdvice]) -> LinkAdvice:
     """Return what is recommended by as many seeds as it takes."""
-    now: Verdict | None = None
+    now: LinkAdvice | None = None
     for seeds in attempts(None):
         before, now = now, at(seeds)
         if settled(before, now):
@@ -275,10 +275,10 @@ def looked(at: Callable[[int], Verdict]) -> Verdict:
     return now
 
 
-def with_other_seeds(found: Verdict, first: int) -> Verdict:
+def with_other_seeds(found: LinkAdvice, first: int) -> LinkAdvice:
     """Return what `advise` would recommend by other seeds of the same runs."""
 
-    def at(seeds: int) -> Verdict:
+    def at(seeds: int) -> LinkAdvice:
         runs = slice(first, first + seeds)
         settings = [replace(each, runs=dict([*each.runs.items()][runs])) for each in found.settings]
         return judged(settings, found.users)
@@ -286,11 +286,11 @@ def with_other_seeds(found: Verdict, first: int) -> Verdict:
     return looked(at)
 
 
-def _named(found: Verdict) -> str:
+def _named(found: LinkAdvice) -> str:
     return " or ".join(found.taken) or "none"
 
 
-def simulated(link: Link, who: str, seeds: int, law: Sequence[Setting] = ()) -> Verdict:
+def simulated(link: Link, who: str, seeds: int, law: Sequence[Setting] = ()) -> LinkAdvice:
     """Return what is recommended on a link."""
     document = read(text(link, people(who), LENGTH)).having(*law)
     planned = comparison(document, Controls(), seeds=seeds)

@@ -11,7 +11,7 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-use crate::flow::{Direction, Flow, Skipped, Transport};
+use crate::flow::{CapturedFlow, Direction, Skipped, Transport};
 use crate::packet::Segment;
 use crate::reason::{MAX_CONNECTIONS, Reason};
 
@@ -124,9 +124,9 @@ impl Way {
 }
 
 /// The two ends of a connection, the lower address first.
-type Ends = [SocketAddr; 2];
+type AddressPair = [SocketAddr; 2];
 
-/// A connection so far. An end is identified by its index in [`Ends`].
+/// A connection so far. An end is identified by its index in [`AddressPair`].
 #[derive(Clone, Copy, Debug)]
 struct Connection {
     /// Time of its earliest packet.
@@ -186,7 +186,7 @@ impl Connection {
     }
 
     /// The result for the connection; none if no data was sent.
-    fn flow(&self, ends: &Ends) -> Option<Flow> {
+    fn flow(&self, ends: &AddressPair) -> Option<CapturedFlow> {
         let client = self.opener.unwrap_or(match ends[0].port().cmp(&ends[1].port()) {
             std::cmp::Ordering::Greater => 0,
             std::cmp::Ordering::Less => 1,
@@ -198,7 +198,7 @@ impl Connection {
         } else {
             (Direction::Download, down, up)
         };
-        (most.0 > 0).then_some(Flow {
+        (most.0 > 0).then_some(CapturedFlow {
             start_ns: self.start_ns,
             size_bytes: most.0,
             other_bytes: least.0,
@@ -214,9 +214,9 @@ impl Connection {
 /// The connections of a capture.
 #[derive(Debug, Default)]
 pub(crate) struct Connections {
-    open: BTreeMap<Ends, Connection>,
+    open: BTreeMap<AddressPair, Connection>,
     /// Finished connections: their ends have opened another one since.
-    over: Vec<Flow>,
+    over: Vec<CapturedFlow>,
     /// What was left out: how many, and their bytes.
     skipped: BTreeMap<Reason, (u64, u64)>,
 }
@@ -264,7 +264,11 @@ impl Connections {
 
     /// All connections with data, with `others`, ordered by start, and what was left out. Times
     /// count from that of the earliest packet of the capture.
-    pub fn finish(mut self, others: Vec<Flow>, earliest_ns: u64) -> (Vec<Flow>, Vec<Skipped>) {
+    pub fn finish(
+        mut self,
+        others: Vec<CapturedFlow>,
+        earliest_ns: u64,
+    ) -> (Vec<CapturedFlow>, Vec<Skipped>) {
         let mut flows = others;
         flows.append(&mut self.over);
         for (ends, connection) in std::mem::take(&mut self.open) {

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-use crate::flow::{Direction, Flow, Transport};
+use crate::flow::{CapturedFlow, Direction, Transport};
 use crate::packet::{Datagram, HTTPS};
 use crate::reason::MAX_CONNECTIONS;
 
@@ -37,7 +37,7 @@ impl Exchange {
     }
 
     /// The result for the connection; none if no data was sent.
-    fn flow(&self, ends: &[SocketAddr; 2], latest_ns: u64) -> Option<Flow> {
+    fn flow(&self, ends: &[SocketAddr; 2], latest_ns: u64) -> Option<CapturedFlow> {
         let client = match (ends[0].port() == HTTPS, ends[1].port() == HTTPS) {
             (true, false) => 1,
             (false, true) => 0,
@@ -45,7 +45,7 @@ impl Exchange {
         };
         let (up, down) = (self.data[client], self.data[1 - client]);
         let direction = if up > down { Direction::Upload } else { Direction::Download };
-        (up.max(down) > 0).then_some(Flow {
+        (up.max(down) > 0).then_some(CapturedFlow {
             start_ns: self.first_ns,
             size_bytes: up.max(down),
             other_bytes: up.min(down),
@@ -91,9 +91,9 @@ impl Exchanges {
     }
 
     /// All connections with data, and how many have none.
-    pub fn finish(self, latest_ns: u64) -> (Vec<Flow>, usize) {
+    pub fn finish(self, latest_ns: u64) -> (Vec<CapturedFlow>, usize) {
         let all = self.over.into_iter().chain(self.open);
-        let found: Vec<Option<Flow>> =
+        let found: Vec<Option<CapturedFlow>> =
             all.map(|(ends, exchange)| exchange.flow(&ends, latest_ns)).collect();
         let without = found.iter().filter(|flow| flow.is_none()).count();
         (found.into_iter().flatten().collect(), without)

@@ -24,7 +24,7 @@ const MAGIC: usize = 4;
 
 /// One captured packet.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Record<'a> {
+pub(crate) struct CapturedPacket<'a> {
     /// Nanoseconds since 1970, or since the origin of the capture's clock.
     pub ns: u64,
     /// Link type.
@@ -39,7 +39,7 @@ pub(crate) struct Record<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Item<'a> {
     /// A packet.
-    Packet(Record<'a>),
+    Packet(CapturedPacket<'a>),
     /// A packet that is not usable.
     Skipped(Reason),
     /// Something else.
@@ -149,7 +149,7 @@ fn packet<'a>(parser: &PcapParser, bytes: &'a [u8]) -> Step<'a> {
         pcap_file::TsResolution::NanoSecond => u64::from(raw.ts_frac),
     };
     let taken = bytes.len() - rest.len();
-    let record = Record {
+    let record = CapturedPacket {
         ns: u64::from(raw.ts_sec) * 1_000_000_000 + fraction,
         // the upper bits say whether a frame check sequence follows the packets
         link: u32::from(header.datalink) & 0xffff,
@@ -272,7 +272,7 @@ impl Section {
         };
         let (high, low) = (body.u32(4).unwrap_or(0), body.u32(8).unwrap_or(0));
         let ns = interface.ns(u64::from(high) << 32 | u64::from(low));
-        Item::Packet(Record { ns, link: interface.link, wire_len, data })
+        Item::Packet(CapturedPacket { ns, link: interface.link, wire_len, data })
     }
 }
 

@@ -24,7 +24,7 @@ pub enum Transport {
 
 /// One connection that carried data.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Flow {
+pub struct CapturedFlow {
     /// Time of its earliest packet, in nanoseconds after the earliest packet of the capture.
     pub start_ns: u64,
     /// Bytes sent by the end that sent more, each counted once if it is TCP.
@@ -60,7 +60,7 @@ pub struct Skipped {
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Flows {
     /// Connections with data, ordered by start.
-    pub flows: Vec<Flow>,
+    pub flows: Vec<CapturedFlow>,
     /// What was left out.
     pub skipped: Vec<Skipped>,
     /// Packets read.

@@ -17,6 +17,6 @@ mod reader;
 mod reason;
 
 pub use file::is_capture;
-pub use flow::{Direction, Error, Flow, Flows, Skipped, Transport};
+pub use flow::{CapturedFlow, Direction, Error, Flows, Skipped, Transport};
 pub use reader::{Reader, read};
 pub use reason::{MAX_CONNECTIONS, Reason};

@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use etherparse::err::packet::SliceError;
 use etherparse::{EtherType, IpNumber, LaxNetSlice, LaxSlicedPacket, TcpHeader, TcpHeaderSlice};
 
-use crate::file::Record;
+use crate::file::CapturedPacket;
 use crate::reason::Reason;
 
 /// Most data of one segment: hosts pass segments of up to half a megabyte to their network cards,
@@ -48,7 +48,7 @@ pub(crate) enum Carried {
 }
 
 /// The segment or the datagram in a packet.
-pub(crate) fn carried(record: &Record<'_>) -> Result<Carried, Reason> {
+pub(crate) fn carried(record: &CapturedPacket<'_>) -> Result<Carried, Reason> {
     let packet = network(record)?;
     if let Some((error, _)) = &packet.stop_err
         && packet.net.is_none()
@@ -122,7 +122,7 @@ fn datagram(source: IpAddr, destination: IpAddr, captured: &[u8]) -> Result<Data
 }
 
 /// Removes the link header and parses the IP header.
-fn network<'a>(record: &Record<'a>) -> Result<LaxSlicedPacket<'a>, Reason> {
+fn network<'a>(record: &CapturedPacket<'a>) -> Result<LaxSlicedPacket<'a>, Reason> {
     const NULL: u32 = 0;
     const ETHERNET: u32 = 1;
     // numbers that operating systems use internally, which some tools write into files

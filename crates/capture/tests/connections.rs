@@ -3,13 +3,13 @@
 
 use crate::common::*;
 use tidegate_capture::Direction::{Download, Upload};
-use tidegate_capture::{Flow, Flows, Reason, read};
+use tidegate_capture::{CapturedFlow, Flows, Reason, read};
 
 fn flows_of(segments: &[Tcp]) -> Flows {
     read(&usual(&frames(segments))).unwrap()
 }
 
-fn only(segments: &[Tcp]) -> Flow {
+fn only(segments: &[Tcp]) -> CapturedFlow {
     let found = flows_of(segments);
     assert_eq!(found.flows.len(), 1, "{found:?}");
     found.flows[0].clone()

@@ -14,11 +14,11 @@ use pcap_file::pcapng::blocks::interface_description::{
 use pcap_file::pcapng::blocks::section_header::SectionHeaderBlock;
 use pcap_file::{DataLink, Endianness, TsResolution};
 use tidegate_capture::Direction::Download;
-use tidegate_capture::{Flow, Reason, Skipped, read};
+use tidegate_capture::{CapturedFlow, Reason, Skipped, read};
 
 const START_S: f64 = 1000.25;
 
-fn expected() -> Flow {
+fn expected() -> CapturedFlow {
     flow(0.0, Download, 5000, 100, true)
 }
 
@@ -124,7 +124,7 @@ fn over_ipv6(extended: bool) -> Vec<Frame> {
 #[test]
 fn ipv6_with_and_without_extension_headers() {
     let ends = ("[2001:db8::1]:40000".parse().unwrap(), "[2001:db8::2]:80".parse().unwrap());
-    let expected = Flow { client: ends.0, server: ends.1, ..expected() };
+    let expected = CapturedFlow { client: ends.0, server: ends.1, ..expected() };
     for extended in [false, true] {
         let found = read(&usual(&over_ipv6(extended))).unwrap();
         assert_eq!(found.flows, std::slice::from_ref(&expected), "extended: {extended}");

@@ -3,7 +3,7 @@
 
 use crate::common::*;
 use std::net::{Ipv4Addr, SocketAddr};
-use tidegate_capture::{Direction, Flow, Flows, Transport, read};
+use tidegate_capture::{CapturedFlow, Direction, Flows, Transport, read};
 
 const GUEST: ([u8; 4], u16) = ([192, 0, 2, 9], 50_000);
 const SITE: ([u8; 4], u16) = ([192, 0, 2, 2], 443);
@@ -35,8 +35,8 @@ fn end((ip, port): ([u8; 4], u16)) -> SocketAddr {
     SocketAddr::new(Ipv4Addr::from(ip).into(), port)
 }
 
-fn flow(start_s: f64, direction: Direction, size: u64, other: u64, closed: bool) -> Flow {
-    Flow {
+fn flow(start_s: f64, direction: Direction, size: u64, other: u64, closed: bool) -> CapturedFlow {
+    CapturedFlow {
         start_ns: (start_s * 1e9) as u64,
         size_bytes: size,
         other_bytes: other,

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 /// How the program fails; the numbers are exit codes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
-pub enum Kind {
+pub enum FailureKind {
     /// The command was valid, but failed.
     Failed = 1,
     /// The command is invalid: an argument, or a file that it names.
@@ -17,7 +17,7 @@ pub enum Kind {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Failure {
     /// The kind of failure.
-    pub kind: Kind,
+    pub kind: FailureKind,
     /// Where: a file with its line, an address, an argument.
     pub place: String,
     /// What is wrong.
@@ -29,15 +29,15 @@ pub struct Failure {
 impl Failure {
     /// An invalid argument or file at `place`.
     pub fn usage(place: impl Display, what: impl Display) -> Failure {
-        Failure::new(Kind::Usage, place, what)
+        Failure::new(FailureKind::Usage, place, what)
     }
 
     /// A failure at `place`.
     pub fn failed(place: impl Display, what: impl Display) -> Failure {
-        Failure::new(Kind::Failed, place, what)
+        Failure::new(FailureKind::Failed, place, what)
     }
 
-    fn new(kind: Kind, place: impl Display, what: impl Display) -> Failure {
+    fn new(kind: FailureKind, place: impl Display, what: impl Display) -> Failure {
         let (place, what) = (place.to_string(), what.to_string());
         Failure { kind, place, what, remedy: String::new() }
     }

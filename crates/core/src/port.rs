@@ -44,11 +44,11 @@ pub use opportunities::Opportunities;
 pub use police::Policer;
 use queueing::Staged;
 use ring::Ring;
-pub use stage::{Report, Stage};
+pub use stage::{IntervalResult, Stage};
 use stages::Origin;
 pub use stages::{Stages, Ticked};
 pub use stamp::Stamp;
-pub use varying::{Batching, Crossing, Link, Propagation};
+pub use varying::{Batching, Crossing, LinkVariation, Propagation};
 use waited::Waited;
 
 /// The outcome of an arrival, with the cargo of its packet.
@@ -218,7 +218,7 @@ impl<C: Default> Port<C> {
     /// gathers packets. No packet may have arrived before.
     ///
     /// Such a port stores every packet until its delivery.
-    pub fn varying(mut self, link: Link) -> Port<C> {
+    pub fn varying(mut self, link: LinkVariation) -> Port<C> {
         self.vary(link);
         self
     }

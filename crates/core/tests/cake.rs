@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use tidegate_core::law::queue::cake::cobalt::{Cobalt, Fate, Params};
+use tidegate_core::law::queue::cake::cobalt::{Cobalt, HeadFate, Params};
 use tidegate_core::law::queue::cake::rotation::{Rotation, State};
-use tidegate_core::law::queue::cake::sets::{Found, Sets};
+use tidegate_core::law::queue::cake::sets::{Sets, TagPlace};
 use tidegate_core::law::queue::cake::shaper::{Framing, Shaper, Wire};
 use tidegate_core::law::queue::cake::{Cake, Config, Isolation};
 use tidegate_core::law::queue::{
@@ -151,23 +151,23 @@ fn a_set_resolves_collisions() {
     let mut used = Vec::new();
     for nth in 0..8 {
         let place = sets.find(tags(nth), |place| used.contains(&place));
-        let Found::Free(place) = place else { panic!("{nth}: {place:?}") };
+        let TagPlace::Free(place) = place else { panic!("{nth}: {place:?}") };
         assert_eq!(place / 8, 0, "in the set of place 5");
         assert!(!used.contains(&place));
         used.push(place);
     }
     assert_eq!(used[0], 5);
     for nth in 0..8 {
-        let known = Found::Known(used[nth as usize]);
+        let known = TagPlace::Known(used[nth as usize]);
         assert_eq!(sets.find(tags(nth), |place| used.contains(&place)), known);
     }
-    assert_eq!(sets.find(tags(8), |place| used.contains(&place)), Found::Shared(5));
+    assert_eq!(sets.find(tags(8), |place| used.contains(&place)), TagPlace::Shared(5));
     let given_up = used.remove(3);
-    assert_eq!(sets.find(tags(9), |place| used.contains(&place)), Found::Free(given_up));
+    assert_eq!(sets.find(tags(9), |place| used.contains(&place)), TagPlace::Free(given_up));
     let mut plain = Sets::new(64, 1);
-    assert_eq!(plain.find(tags(0), |_| false), Found::Free(5));
+    assert_eq!(plain.find(tags(0), |_| false), TagPlace::Free(5));
     for nth in 1..8 {
-        assert_eq!(plain.find(tags(nth), |place| place == 5), Found::Shared(5));
+        assert_eq!(plain.find(tags(nth), |place| place == 5), TagPlace::Shared(5));
     }
 }
 
@@ -184,11 +184,11 @@ fn sets_of_eight_leave_few_collisions() {
             .filter(|&flow| {
                 let tag = (packet(flow, 0).flow_hash(0) >> 32) as u32;
                 match sets.find(tag, |place| used[place]) {
-                    Found::Free(place) => {
+                    TagPlace::Free(place) => {
                         used[place] = true;
                         false
                     }
-                    Found::Known(_) | Found::Shared(_) => true,
+                    TagPlace::Known(_) | TagPlace::Shared(_) => true,
                 }
             })
             .count()
@@ -350,7 +350,7 @@ fn trace(cobalt: &mut Cobalt, params: &Params, from: u64, to: u64, waited: u64) 
     times
         .filter(|&ms| {
             let (now, waited) = (Time::from_ms(ms), Time::from_ms(waited));
-            cobalt.judge(now, waited, false, params, &mut Never) == Fate::Drop
+            cobalt.judge(now, waited, false, params, &mut Never) == HeadFate::Drop
         })
         .collect()
 }
@@ -386,7 +386,7 @@ fn cobalt_marks_what_bears_a_mark() {
         .step_by(10)
         .filter(|&ms| {
             let waited = Time::from_ms(20);
-            cobalt.judge(Time::from_ms(ms), waited, true, &params, &mut Never) == Fate::Mark
+            cobalt.judge(Time::from_ms(ms), waited, true, &params, &mut Never) == HeadFate::Mark
         })
         .collect();
     assert_eq!(marks, [1100, 1180, 1230, 1280, 1330]);
@@ -406,8 +406,8 @@ fn blue_follows_full_buffers_and_empty_queues() {
     let judge = |cobalt: &mut Cobalt, number| {
         cobalt.judge(Time::from_ms(1012), Time::ZERO, true, &params, &mut Always(number))
     };
-    assert_eq!(judge(&mut cobalt, 0.0117), Fate::Drop);
-    assert_eq!(judge(&mut cobalt, 0.0118), Fate::Send);
+    assert_eq!(judge(&mut cobalt, 0.0117), HeadFate::Drop);
+    assert_eq!(judge(&mut cobalt, 0.0118), HeadFate::Send);
     for ms in [1014, 1018, 1020] {
         cobalt.queue_empty(Time::from_ms(ms), &params);
     }

@@ -1,7 +1,7 @@
 //! CoDel against RFC 8289: its control law and pseudo-code, worked by hand.
 
 use tidegate_core::law::Reason;
-use tidegate_core::law::queue::codel::{Config, Control, Fate, Head};
+use tidegate_core::law::queue::codel::{CodelControl, Config, Head, HeadFate};
 use tidegate_core::law::queue::{Queue, QueueLaw};
 use tidegate_core::law::settings::Link;
 use tidegate_core::packet::{Flags, Packet};
@@ -19,16 +19,16 @@ fn head(sojourn_ms: u64) -> Head {
 }
 
 /// Asks at an instant until something is sent: how many were dropped before it.
-fn drops(control: &mut Control, ms: u64, head: &Head) -> u32 {
+fn drops(control: &mut CodelControl, ms: u64, head: &Head) -> u32 {
     let mut dropped = 0;
-    while control.judge(Time::from_ms(ms), head, &Config::default()) == Fate::Drop {
+    while control.judge(Time::from_ms(ms), head, &Config::default()) == HeadFate::Drop {
         dropped += 1;
     }
     dropped
 }
 
-fn control() -> Control {
-    let mut control = Control::default();
+fn control() -> CodelControl {
+    let mut control = CodelControl::default();
     control.added(1500);
     control
 }
@@ -98,9 +98,9 @@ fn with_ecn_it_marks_at_the_same_times() {
     let mut control = control();
     let marks: Vec<u64> = (0..=464)
         .filter(|ms| match control.judge(Time::from_ms(*ms), &ect, &config) {
-            Fate::Send => false,
-            Fate::Mark => true,
-            Fate::Drop => panic!("it can bear a mark"),
+            HeadFate::Send => false,
+            HeadFate::Mark => true,
+            HeadFate::Drop => panic!("it can bear a mark"),
         })
         .collect();
     assert_eq!(marks, [100, 200, 271, 329, 379, 424, 464]);

@@ -2,7 +2,7 @@
 
 use crate::draws::Never;
 use tidegate_core::packet::Packet;
-use tidegate_core::port::{Limit, Link, Port, Stages};
+use tidegate_core::port::{Limit, LinkVariation, Port, Stages};
 use tidegate_core::units::{Rate, Time};
 
 /// 1080 B at 1 bit/s: a tenth of a day for each packet.
@@ -15,7 +15,7 @@ fn ports() -> [(&'static str, Port); 3] {
     [
         ("plain", port()),
         ("with stages", port().with_stages(Stages::new(), Box::new(Never))),
-        ("varying", port().varying(Link::default())),
+        ("varying", port().varying(LinkVariation::default())),
     ]
 }
 

@@ -8,7 +8,9 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use tidegate_core::packet::Packet;
-use tidegate_core::port::{Batching, Crossing, Limit, Link, Opportunities, Port, Propagation};
+use tidegate_core::port::{
+    Batching, Crossing, Limit, LinkVariation, Opportunities, Port, Propagation,
+};
 use tidegate_core::units::{Rate, Time};
 
 /// Crossings as they are listed, one for each packet.
@@ -21,7 +23,7 @@ impl Propagation for Listed {
 }
 
 /// 1000 B take 1 ms, and 10 ms to cross the link.
-fn port(link: Link) -> Port {
+fn port(link: LinkVariation) -> Port {
     let limit = Limit::Packets(1000);
     Port::new(0, Rate::from_bps(8_000_000), Time::from_ms(10), limit).varying(link)
 }
@@ -53,7 +55,7 @@ fn in_ms(found: &[(u32, Time)]) -> Vec<(u32, f64)> {
 #[test]
 fn what_takes_another_path_may_come_first() {
     for (another, expected) in [(true, [(1, 7.0), (0, 11.0)]), (false, [(0, 11.0), (1, 11.0)])] {
-        let mut port = port(Link::default());
+        let mut port = port(LinkVariation::default());
         arrive(&mut port, 0, Time::ZERO);
         arrive(&mut port, 1, Time::ZERO);
         port.set_delay(Time::from_ns(1_500_000), Time::from_ms(5), another);
@@ -66,7 +68,7 @@ fn what_takes_another_path_may_come_first() {
 #[test]
 fn a_batch_sets_out_when_it_is_full_or_due() {
     let batching = Some(Batching { every: Time::from_ms(4), packets: 3 });
-    let mut port = port(Link { batching, ..Link::default() });
+    let mut port = port(LinkVariation { batching, ..LinkVariation::default() });
     (0..5).for_each(|id| arrive(&mut port, id, Time::ZERO));
     let expected = [(0, 13.0), (1, 13.0), (2, 13.0), (3, 14.0), (4, 18.0)];
     assert_eq!(in_ms(&drain(&mut port)), expected);
@@ -80,7 +82,8 @@ fn what_is_held_back_is_overtaken() {
     let plain = Crossing { delay, waits: true, holds: true };
     let held = Crossing { delay: Time::from_ms(15), holds: false, ..plain };
     let listed = Listed([plain, held, plain, plain].into());
-    let mut port = port(Link { propagation: Some(Box::new(listed)), ..Link::default() });
+    let mut port =
+        port(LinkVariation { propagation: Some(Box::new(listed)), ..LinkVariation::default() });
     (0..4).for_each(|id| arrive(&mut port, id, Time::ZERO));
     assert_eq!(in_ms(&drain(&mut port)), [(0, 11.0), (2, 13.0), (3, 14.0), (1, 17.0)]);
 }
@@ -107,7 +110,7 @@ proptest! {
     ) {
         let batching = every.map(|ms| Batching { every: Time::from_ms(ms), packets: most });
         let listed = Listed(packets.iter().map(|(_, crossing)| *crossing).collect());
-        let mut port = port(Link { propagation: Some(Box::new(listed)), batching, ..Link::default() });
+        let mut port = port(LinkVariation { propagation: Some(Box::new(listed)), batching, ..LinkVariation::default() });
         let (mut now, mut free) = (Time::ZERO, Time::ZERO);
         let (mut found, mut ends) = (Vec::new(), Vec::new());
         for (id, (gap, _)) in (0..).zip(&packets) {
@@ -199,7 +202,7 @@ proptest! {
         let came = rising(&mut arrivals.iter().map(|&(gap, _)| gap));
         let times: Arc<[Time]> = trace.iter().copied().map(Time::from_ms).collect();
         let opportunities = Some(Opportunities::new(times, 1504, Time::ZERO, true));
-        let mut port = port(Link { opportunities, ..Link::default() });
+        let mut port = port(LinkVariation { opportunities, ..LinkVariation::default() });
         let mut found = Vec::new();
         for (id, (&at, &(_, size))) in (0..).zip(came.iter().zip(&arrivals)) {
             let now = Time::from_ms(at);
@@ -225,7 +228,7 @@ proptest! {
 fn a_trace_that_is_over_delivers_nothing() {
     let times: Arc<[Time]> = [1, 3].map(Time::from_ms).into();
     let opportunities = Some(Opportunities::new(times, 1504, Time::ZERO, false));
-    let mut port = port(Link { opportunities, ..Link::default() });
+    let mut port = port(LinkVariation { opportunities, ..LinkVariation::default() });
     (0..4).for_each(|id| arrive(&mut port, id, Time::ZERO));
     let found: Vec<_> = std::iter::from_fn(|| {
         let due = Some(port.next_event()).filter(|due| *due != Time::NEVER)?;

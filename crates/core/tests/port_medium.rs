@@ -5,7 +5,7 @@
 
 use proptest::prelude::*;
 use tidegate_core::packet::Packet;
-use tidegate_core::port::{Limit, Link, Medium, Port};
+use tidegate_core::port::{Limit, LinkVariation, Medium, Port};
 use tidegate_core::units::{Rate, Time};
 
 /// 1 B takes 1 us.
@@ -15,7 +15,7 @@ const DELAY: Time = Time::from_ms(5);
 /// Ports of one medium, each with its gap.
 fn ports(gaps: &[Time]) -> Vec<Port> {
     let air = Medium::default();
-    let link = |gap| Link { medium: Some(air.join(gap)), ..Link::default() };
+    let link = |gap| LinkVariation { medium: Some(air.join(gap)), ..LinkVariation::default() };
     let port = |gap: &Time| Port::new(0, RATE, DELAY, Limit::Packets(1000)).varying(link(*gap));
     gaps.iter().map(port).collect()
 }

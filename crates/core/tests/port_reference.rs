@@ -17,7 +17,7 @@ use tidegate_core::law::queue::{
 use tidegate_core::law::settings::{Link, Setting};
 use tidegate_core::law::{Draw, PerPacket, Reason, Verdict};
 use tidegate_core::packet::{Ext, Flags, Packet};
-use tidegate_core::port::{Limit, Link as Varying, Outcome, Port, Stages};
+use tidegate_core::port::{Limit, LinkVariation, Outcome, Port, Stages};
 use tidegate_core::units::{Rate, Time};
 
 /// Always the same numbers, evenly spread (multiples of the golden ratio).
@@ -399,7 +399,7 @@ impl Pair {
         };
         let port = Port::new(3, rate, delay, Limit::Packets(5));
         let port = if plain { port } else { port.with_stages(stages, Box::new(Golden::default())) };
-        let port = if varying { port.varying(Varying::default()) } else { port };
+        let port = if varying { port.varying(LinkVariation::default()) } else { port };
         let reference = Reference::new(kind, rate, delay, varying);
         Pair { port, reference, noted, delivered: Vec::new(), lost: Vec::new() }
     }
@@ -538,7 +538,8 @@ proptest! {
 fn a_fade_holds_a_packet_up_for_as_long_as_it_lasts() {
     let (fast, slow) = (Rate::from_bps(10_000_000), Rate::from_bps(1_000));
     let limit = Limit::Packets(5);
-    let mut port: Port = Port::new(0, fast, Time::from_ms(20), limit).varying(Varying::default());
+    let mut port: Port =
+        Port::new(0, fast, Time::from_ms(20), limit).varying(LinkVariation::default());
     let packet = Packet { size: 1250, ..Packet::default() };
     port.arrive(&packet, (), Time::ZERO);
     port.set_capacity(Time::from_ns(500_000), slow, limit);

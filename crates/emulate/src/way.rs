@@ -7,7 +7,7 @@ use tidegate_core::port::{Outcome, Port};
 use tidegate_core::units::Time;
 use tidegate_core::wire::Checksum;
 use tidegate_core::wire::ip::{Headers, write};
-use tidegate_model::port::{Fate, Media, Mishaps, NoSuchLaw, OwnLaws, Supplied};
+use tidegate_model::port::{Media, Mishap, Mishaps, NoSuchLaw, OwnLaws, Supplied};
 use tidegate_model::route::Routes;
 use tidegate_model::scenario::{self, LinkChange, LinkValue, Scenario};
 use tun_rs::SyncDevice;
@@ -125,7 +125,7 @@ impl Way {
         }
         while let Some((record, cargo)) = self.port.deliver(now) {
             let (record, Some((bytes, headers))) = (*record, cargo) else { continue };
-            let whole = Some(Fate::WHOLE);
+            let whole = Some(Mishap::NONE);
             let befall = |mishaps: &mut Mishaps| mishaps.befall(&record, now - self.began);
             let Some(fate) = self.mishaps.as_mut().map_or(whole, befall) else {
                 self.port.lose_delivered();

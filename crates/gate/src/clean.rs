@@ -48,7 +48,7 @@ pub fn clean(only: Option<&str>, folder: &Path, named: &[PathBuf]) -> Result<Cle
 fn at(netlink: &mut Netlink, interface: &Interface, cleaned: &mut Cleaned) -> io::Result<()> {
     let (index, name) = (interface.index, &interface.name);
     let mut filters = netlink.filters(index)?;
-    filters.retain(super::filters::Filter::is_ours);
+    filters.retain(super::filters::TcFilter::is_ours);
     let shaper = netlink.queue(index)?.filter(super::link::Queue::is_ours);
     if filters.is_empty() && shaper.is_none() {
         return Ok(());

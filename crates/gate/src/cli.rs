@@ -12,7 +12,7 @@ use tidegate_common::fail::Failure;
 #[derive(Subcommand, Debug)]
 #[allow(missing_docs, reason = "the help of a command is that of its arguments")]
 pub enum Command {
-    Gate(Box<gate::Gate>),
+    Gate(Box<gate::GateArgs>),
     Status(status::Status),
     Doctor(doctor::Doctor),
     Clean(clean::Clean),

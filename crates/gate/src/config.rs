@@ -58,7 +58,7 @@ pub enum Opens {
 /// How the end of a session is counted once, in the order of `enum ends` in `bpf/gate.h`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Ends {
+pub enum EndCounting {
     /// Every FIN counts: for a link without losses after the gate.
     Every,
     /// One bit per end, by a hash: no state per flow.
@@ -194,7 +194,7 @@ keys! {
     law: LawTable = required "The law, as at the gate of a port of a scenario; `{ law = \"none\" }`: nothing is refused by the number of sessions";
     opener: Opens = { Opens::Either } "Which packet opens a session: that of uploads, of downloads, or either; default `either`";
     tokens_keep: f64 = 2 [0 to 60] "Lifetime of unused tokens, in epochs; `tide` has its own";
-    ends: Ends = { Ends::Cells } "How the end of a session is counted once; default `cells`";
+    ends: EndCounting = { EndCounting::Cells } "How the end of a session is counted once; default `cells`";
     ends_of: EndsOf = { EndsOf::Peer } "Whose FIN ends a session; default `peer`";
     refuse_at: Option<RefuseAt> = none "Where a download is refused, by a law or by `dqm`; default `ingress`, or `egress` if `ends_of` is `sender`";
     ends_size: Option<u32> = none [64 to 16777216] "Memory for ends, in cells or flows; default 131072 cells, or 65536 flows of the map";
@@ -528,7 +528,7 @@ impl Check<'_> {
         if name.is_empty() || name.len() > 15 || name.contains(['/', ' ']) {
             return Err(self.wrong("interface", format!("`{name}` is no name of an interface")));
         }
-        let default = if file.ends == Ends::FlowMap { 65_536 } else { 131_072 };
+        let default = if file.ends == EndCounting::FlowMap { 65_536 } else { 131_072 };
         let ends_size = file.ends_size.unwrap_or(default);
         let law = self.law()?;
         let onset = file.onset.unwrap_or(match law {

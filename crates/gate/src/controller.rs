@@ -24,10 +24,10 @@ use super::bypass::Bypass;
 use super::claim::Claim;
 use super::config::{Config, Direction, EndsOf, Mode, Quic};
 use super::elsewhere::Elsewhere;
-use super::ends::Ends;
-use super::epoch::{Epochs, Outcome, QueueEpoch};
+use super::ends::EndCells;
+use super::epoch::{EpochResult, Epochs, QueueEpoch};
 use super::hook::Hook;
-use super::journal::{Journal, Line};
+use super::journal::{EpochLine, Journal};
 use super::link::{Interface, Netlink};
 use super::observe::Observation;
 use super::placement::{Placement, cells, counts_answers};
@@ -120,8 +120,8 @@ fn epochs(config: &Config) -> Result<Epochs, Failure> {
         .map_err(|fault| Failure::failed("law", fault))
 }
 
-fn ends(config: &Config) -> Ends {
-    Ends::new(cells(config), nanoseconds(now()))
+fn ends(config: &Config) -> EndCells {
+    EndCells::new(cells(config), nanoseconds(now()))
 }
 
 impl Controller {
@@ -456,7 +456,7 @@ impl Controller {
     }
 
     /// Updates the log, the status and the metrics.
-    fn write_down(&mut self, outcome: &Outcome) -> Result<(), Failure> {
+    fn write_down(&mut self, outcome: &EpochResult) -> Result<(), Failure> {
         let Some(placed) = &self.placed else { return Ok(()) };
         let (tally, queue) = (self.past.with(&placed.gate.program.tally()?), outcome.queue);
         let connections =
@@ -468,7 +468,7 @@ impl Controller {
         let mode = self.config.file.mode.name();
         let phase = decided.map_or("", |decision| decision.phase);
         let epoch = self.board.borrow().epochs + 1;
-        self.journal.write(&Line {
+        self.journal.write(&EpochLine {
             interface: self.config.file.interface.clone(),
             direction: self.config.direction.map(Direction::name),
             at_s: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |at| at.as_secs_f64()),

@@ -5,11 +5,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::clean::{in_folder, is_of};
-use super::filters::Side;
+use super::filters::InterfaceSide;
 use super::hook::{Attached, Hook, Site};
 use super::link::{Interface, Netlink, Queue};
 use super::privileges;
-use super::program::{self, Gate};
+use super::program::{self, KernelGate};
 use super::shared::{Fate, Settings, Tally};
 use super::status::{Status, ask, not_seen};
 
@@ -127,7 +127,7 @@ fn programs(root: &Path) -> Vec<Finding> {
     let remedy =
         "use Linux 6.2 or newer; before, only session control without the queue length works";
     let loads = Finding::good("the gate's program loads and runs");
-    match Gate::load(&settings, 0, &[0, u32::MAX]).and_then(|gate| gate.reads_queues()) {
+    match KernelGate::load(&settings, 0, &[0, u32::MAX]).and_then(|gate| gate.reads_queues()) {
         Ok(true) => vec![loads, Finding::good("it reads queues, as dual-queue management needs")],
         Ok(false) => {
             let what = "programs cannot read queues: no dual-queue management";
@@ -172,7 +172,7 @@ fn at_interface(name: &str, watch: Duration, root: &Path, findings: &mut Vec<Fin
     if !watch.is_zero() {
         match count(&interface, watch) {
             Ok(tallies) => {
-                let each = Side::ALL.into_iter().zip(&tallies);
+                let each = InterfaceSide::ALL.into_iter().zip(&tallies);
                 findings.extend(each.map(|(side, tally)| sight(name, side, tally)));
             }
             Err(what) => {
@@ -256,8 +256,8 @@ fn count(interface: &Interface, watch: Duration) -> Result<Vec<Tally>, String> {
     let site = Site { index: interface.index, hook, filters: &filters, before: &[] };
     let (mut gates, mut attached) = (Vec::new(), Vec::new());
     let mut all_attached = || {
-        for side in Side::ALL {
-            let gate = Gate::load(&settings, 0, &[])?;
+        for side in InterfaceSide::ALL {
+            let gate = KernelGate::load(&settings, 0, &[])?;
             attached.push(gate.attach_to_count(&site, side, 7_799)?);
             gates.push(gate);
         }
@@ -275,10 +275,10 @@ fn count(interface: &Interface, watch: Duration) -> Result<Vec<Tally>, String> {
 }
 
 /// Reports the share of the traffic that a gate sees.
-fn sight(name: &str, side: Side, tally: &Tally) -> Finding {
+fn sight(name: &str, side: InterfaceSide, tally: &Tally) -> Finding {
     let way = match side {
-        Side::Ingress => "came in",
-        Side::Egress => "left",
+        InterfaceSide::Ingress => "came in",
+        InterfaceSide::Egress => "left",
     };
     let all: u64 = tally.bytes.iter().sum();
     if all == 0 {
@@ -320,7 +320,7 @@ mod tests {
         let mut tally = Tally::default();
         tally.bytes[Fate::Other as usize] = 250_000;
         tally.bytes[Fate::Opaque as usize] = 750_000;
-        let finding = sight("wan", Side::Ingress, &tally);
+        let finding = sight("wan", InterfaceSide::Ingress, &tally);
         assert_eq!(finding.state, State::Poor);
         assert!(finding.what.contains("75.0 % of the bytes that came in"), "{}", finding.what);
         assert!(finding.to_string().contains("->"), "a remedy follows");
@@ -335,11 +335,11 @@ mod tests {
         {
             tally.bytes[fate as usize] = bytes;
         }
-        let finding = sight("wan", Side::Egress, &tally);
+        let finding = sight("wan", InterfaceSide::Egress, &tally);
         let what = "in 75.0 % of the bytes that left a gate sees no sessions";
         assert!(finding.what.contains(what), "{}", finding.what);
         assert!(finding.what.contains("other protocols 75.0"), "{}", finding.what);
-        assert_eq!(sight("wan", Side::Egress, &Tally::default()).state, State::Poor);
+        assert_eq!(sight("wan", InterfaceSide::Egress, &Tally::default()).state, State::Poor);
     }
 
     // ARP of an idle interface hides no session.
@@ -347,7 +347,7 @@ mod tests {
     fn a_few_packets_of_arp_are_not_held_against_an_interface() {
         let mut tally = Tally::default();
         tally.bytes[Fate::NotIp as usize] = 420;
-        let finding = sight("wan", Side::Ingress, &tally);
+        let finding = sight("wan", InterfaceSide::Ingress, &tally);
         assert_eq!(finding.state, State::Good);
         assert!(finding.what.contains("420 bytes came in"), "{}", finding.what);
     }

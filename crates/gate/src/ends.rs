@@ -29,7 +29,7 @@ const KEEP_NS: u64 = 10_000_000_000;
 
 /// The controller's view of the two generations.
 #[derive(Clone, Debug)]
-pub struct Ends {
+pub struct EndCells {
     cells: f64,
     /// Ends counted in the newer generation, and in the older.
     newer: u64,
@@ -39,10 +39,10 @@ pub struct Ends {
     rest: f64,
 }
 
-impl Ends {
+impl EndCells {
     /// Empty cells at `now`; zero cells: the counts need no correction.
-    pub fn new(cells: u64, now_ns: u64) -> Ends {
-        Ends { cells: cells as f64, newer: 0, older: 0, since_ns: now_ns, rest: 0.0 }
+    pub fn new(cells: u64, now_ns: u64) -> EndCells {
+        EndCells { cells: cells as f64, newer: 0, older: 0, since_ns: now_ns, rest: 0.0 }
     }
 
     /// Corrects the counted ends (`fins`) and breaks (`resets`) of an epoch.
@@ -80,7 +80,7 @@ mod tests {
     // (with the hundred's own half: 100 / (1 - 0.55) = 222.2).
     #[test]
     fn what_falls_into_set_cells_is_added() {
-        let mut ends = Ends::new(1000, 0);
+        let mut ends = EndCells::new(1000, 0);
         ends.newer = 500;
         assert_eq!(ends.mended(100, 0), (222, 0));
     }
@@ -88,14 +88,14 @@ mod tests {
     // The rest of a division is not lost: 1 / (1 - (0.5 + k) / 1000) for k = 0..99 sums to 105.3.
     #[test]
     fn fractions_add_up() {
-        let mut ends = Ends::new(1000, 0);
+        let mut ends = EndCells::new(1000, 0);
         let sum: u64 = (0..100).map(|_| ends.mended(1, 0).0).sum();
         assert_eq!(sum, 105);
     }
 
     #[test]
     fn a_generation_turns_when_it_is_full_or_old() {
-        let mut ends = Ends::new(1000, 0);
+        let mut ends = EndCells::new(1000, 0);
         assert!(!ends.rotate(KEEP_NS), "empty ones have nothing to forget");
         ends.mended(249, 0);
         assert!(!ends.rotate(KEEP_NS - 1));
@@ -108,7 +108,7 @@ mod tests {
     // Counting every FIN needs no cells and no mending.
     #[test]
     fn without_cells_nothing_is_mended() {
-        let mut ends = Ends::new(0, 0);
+        let mut ends = EndCells::new(0, 0);
         assert_eq!(ends.mended(1000, 7), (1000, 7));
         assert!(!ends.rotate(u64::MAX));
     }

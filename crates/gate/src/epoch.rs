@@ -1,12 +1,12 @@
 //! One epoch: from the kernel's counts to the decision of the law.
 
 use tidegate_core::law::queue::Waiting;
-use tidegate_core::law::session::onset::{Onset, Seen};
+use tidegate_core::law::session::onset::{ObservedEpoch, Onset};
 use tidegate_core::law::session::{Counts, Knobs};
 use tidegate_core::law::{Controller, Counted, Decision, Fault, View};
 use tidegate_core::units::{Rate, Time};
 
-use super::ends::Ends;
+use super::ends::EndCells;
 use super::flood::{Flood, Limits};
 use super::link::Queue;
 use tidegate_common::fail::Failure;
@@ -72,7 +72,7 @@ impl QueueEpoch {
 
 /// The result of an epoch.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Outcome {
+pub struct EpochResult {
     /// What the queue did in it.
     pub queue: QueueEpoch,
     /// The counts of the epoch, with the ends corrected.
@@ -87,7 +87,7 @@ pub struct Outcome {
     pub judged: bool,
 }
 
-impl Outcome {
+impl EpochResult {
     /// Openers of the epoch that passed, or would have: the law and the queue let them.
     pub fn passed(&self) -> u64 {
         self.counts.admitted.saturating_sub(self.queue.refused_behind)
@@ -104,7 +104,7 @@ pub struct Epochs {
     /// Whether the counts of the last epoch could not be read.
     missed: bool,
     /// How ends are counted.
-    pub ends: Ends,
+    pub ends: EndCells,
     flood: Flood,
     onset: Onset,
     tokens_keep: f64,
@@ -117,7 +117,7 @@ impl Epochs {
     /// The law does not start: only one of the user's own can fail.
     pub fn start(
         mut law: Option<Box<dyn Controller<Knobs, Counts>>>,
-        ends: Ends,
+        ends: EndCells,
         limits: Limits,
         onset: Time,
         tokens_keep: f64,
@@ -172,7 +172,7 @@ impl Epochs {
     }
 
     /// A new program was loaded; it counts from zero.
-    pub fn recount(&mut self, ends: Ends) {
+    pub fn recount(&mut self, ends: EndCells) {
         (self.before, self.ends) = (Counts::default(), ends);
     }
 
@@ -191,7 +191,7 @@ impl Epochs {
         now: Time,
         read: Result<(Counts, QueueEpoch), Failure>,
         rate: Rate,
-    ) -> Result<Outcome, Failure> {
+    ) -> Result<EpochResult, Failure> {
         let length = self.deadline.saturating_sub(self.began);
         let late = now.saturating_sub(self.deadline);
         (self.began, self.deadline) = (now, now.saturating_add(length));
@@ -223,7 +223,7 @@ impl Epochs {
             // a session of a forged address has nothing but SYNs, and does not pile up
             let begun = queue.answered.unwrap_or(admitted);
             let (refused, lost, rate) = (counts.refused(), view.lost(), view.rate);
-            let seen = Seen { begun, ended, refused, lost, rate };
+            let seen = ObservedEpoch { begun, ended, refused, lost, rate };
             self.onset.epoch(&seen, length, flood);
         }
         if let Some(law) = self.law.as_mut().filter(|_| judged) {
@@ -232,7 +232,7 @@ impl Epochs {
                 .map_err(|fault| Failure::failed("law", fault))?;
         }
         let (alarm, obeyed) = (self.flood.alarm(), self.onset.obeyed());
-        Ok(Outcome { queue, counts, decision, alarm, obeyed, judged })
+        Ok(EpochResult { queue, counts, decision, alarm, obeyed, judged })
     }
 }
 
@@ -249,7 +249,7 @@ mod tests {
     fn close_probe() -> Epochs {
         let config = close_probe::Config { relief: true, ..close_probe::Config::default() };
         let law: Box<dyn Controller<_, _>> = Box::new(CloseProbe::new(config));
-        Epochs::start(Some(law), Ends::new(0, 0), LIMITS, Time::ZERO, 2.0, Time::from_secs(50))
+        Epochs::start(Some(law), EndCells::new(0, 0), LIMITS, Time::ZERO, 2.0, Time::from_secs(50))
             .expect("it starts")
     }
 
@@ -335,7 +335,7 @@ mod tests {
     fn nobody_is_refused_before_sessions_pile_up() {
         let config = close_probe::Config { guard: false, ..close_probe::Config::default() };
         let law: Box<dyn Controller<_, _>> = Box::new(CloseProbe::new(config));
-        let ends = Ends::new(0, 0);
+        let ends = EndCells::new(0, 0);
         let wait = Time::from_secs(2);
         let mut epochs = Epochs::start(Some(law), ends, LIMITS, wait, 2.0, Time::from_secs(50))
             .expect("it starts");
@@ -362,7 +362,7 @@ mod tests {
         let after_ten = |answered| {
             let law: Box<dyn Controller<_, _>> =
                 Box::new(CloseProbe::new(close_probe::Config::default()));
-            let ends = Ends::new(0, 0);
+            let ends = EndCells::new(0, 0);
             let wait = Time::from_secs(2);
             let mut epochs = Epochs::start(Some(law), ends, LIMITS, wait, 2.0, Time::from_secs(50))
                 .expect("it starts");
@@ -386,8 +386,9 @@ mod tests {
                 Box::new(CloseProbe::new(close_probe::Config::default()));
             let wait = Time::from_secs(2);
             let began = Time::from_secs(50);
-            let mut epochs = Epochs::start(Some(law), Ends::new(0, 0), LIMITS, wait, 2.0, began)
-                .expect("it starts");
+            let mut epochs =
+                Epochs::start(Some(law), EndCells::new(0, 0), LIMITS, wait, 2.0, began)
+                    .expect("it starts");
             let queue = QueueEpoch { sent: 1000 - drops, drops, answered: Some(28), ..LOSING };
             let ends = (1..=2u64).map(|n| {
                 let total = counted(115 * n, 115 * n, 28 * n);
@@ -433,7 +434,7 @@ mod tests {
     fn what_the_queue_refuses_is_no_flood() {
         let queue = QueueEpoch { refused_behind: 900, ..LOSING };
         let mut epochs =
-            Epochs::start(None, Ends::new(0, 0), LIMITS, Time::ZERO, 2.0, Time::from_secs(50))
+            Epochs::start(None, EndCells::new(0, 0), LIMITS, Time::ZERO, 2.0, Time::from_secs(50))
                 .expect("it starts");
         for n in 1..=9u64 {
             let total = counted(1000 * n, 1000 * n, 50 * n);
@@ -453,7 +454,7 @@ mod tests {
             ..close_probe::Config::default()
         };
         let law: Box<dyn Controller<_, _>> = Box::new(CloseProbe::new(config));
-        let (ends, wait) = (Ends::new(0, 0), Time::ZERO);
+        let (ends, wait) = (EndCells::new(0, 0), Time::ZERO);
         let mut epochs = Epochs::start(Some(law), ends, LIMITS, wait, 1.0, Time::from_secs(50))
             .expect("it starts");
         epochs

@@ -13,24 +13,24 @@ use netlink_packet_route::tc::{
 };
 
 use super::link::Netlink;
-pub use tidegate_tcx::Side;
+pub use tidegate_tcx::InterfaceSide;
 
 /// The functions of the gate's programs (`bpf/`).
 const OURS: [&str; 2] = ["tidegate_gate", "tidegate_ends"];
 
 /// The parent of the filters at a side (`TC_H_MIN_INGRESS`, `TC_H_MIN_EGRESS`).
-fn parent(side: Side) -> TcHandle {
+fn parent(side: InterfaceSide) -> TcHandle {
     TcHandle::from(match side {
-        Side::Ingress => 0xffff_fff2,
-        Side::Egress => 0xffff_fff3,
+        InterfaceSide::Ingress => 0xffff_fff2,
+        InterfaceSide::Egress => 0xffff_fff3,
     })
 }
 
 /// A filter at an interface.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Filter {
+pub struct TcFilter {
     /// Where it is.
-    pub side: Side,
+    pub side: InterfaceSide,
     /// Its priority: lower ones decide first.
     pub priority: u32,
     /// Its kind: `bpf`, `u32`, `flower` ...
@@ -42,10 +42,10 @@ pub struct Filter {
     protocol: u32,
 }
 
-impl Filter {
-    fn new(side: Side, message: &TcMessage) -> Filter {
+impl TcFilter {
+    fn new(side: InterfaceSide, message: &TcMessage) -> TcFilter {
         let info = message.header.info;
-        let mut filter = Filter {
+        let mut filter = TcFilter {
             side,
             priority: info >> 16,
             kind: String::new(),
@@ -76,7 +76,7 @@ impl Filter {
     }
 }
 
-impl Display for Filter {
+impl Display for TcFilter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} filter", self.kind)?;
         if !self.name.is_empty() {
@@ -91,9 +91,9 @@ impl Netlink {
     ///
     /// # Errors
     /// The kernel does not answer.
-    pub fn filters(&mut self, index: i32) -> io::Result<Vec<Filter>> {
+    pub fn filters(&mut self, index: i32) -> io::Result<Vec<TcFilter>> {
         let mut found = Vec::new();
-        for side in Side::ALL {
+        for side in InterfaceSide::ALL {
             let mut message = TcMessage::with_index(index);
             message.header.parent = parent(side);
             let request = RouteNetlinkMessage::GetTrafficFilter(message);
@@ -103,7 +103,7 @@ impl Netlink {
                     RouteNetlinkMessage::NewTrafficFilter(tc)
                         if tc.header.index == index && u32::from(tc.header.handle) != 0 =>
                     {
-                        found.push(Filter::new(side, &tc));
+                        found.push(TcFilter::new(side, &tc));
                     }
                     _ => {}
                 }
@@ -116,7 +116,7 @@ impl Netlink {
     ///
     /// # Errors
     /// The kernel refuses, or does not answer.
-    pub fn remove_filter(&mut self, index: i32, filter: &Filter) -> io::Result<()> {
+    pub fn remove_filter(&mut self, index: i32, filter: &TcFilter) -> io::Result<()> {
         let message = TcMessage::from_parts(
             TcHeader {
                 index,
@@ -138,8 +138,8 @@ mod tests {
     // libbpf, bpf_tc_attach: the name of a filter is that of its function, then its id.
     #[test]
     fn only_bpf_filters_with_the_names_of_our_functions_are_ours() {
-        let filter = |kind: &str, name: &str| Filter {
-            side: Side::Egress,
+        let filter = |kind: &str, name: &str| TcFilter {
+            side: InterfaceSide::Egress,
             priority: 7700,
             kind: kind.to_owned(),
             name: name.to_owned(),

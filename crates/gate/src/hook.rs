@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use tidegate_common::fail::Failure;
 use tidegate_tcx::BpfLink;
 
-use super::filters::{Filter, Side};
+use super::filters::{InterfaceSide, TcFilter};
 
 /// A failure of the kernel at a program of that name.
 pub(super) fn refused(name: &str, error: impl std::fmt::Display) -> Failure {
@@ -46,10 +46,10 @@ impl Hook {
     }
 }
 
-fn point(side: Side) -> TcAttachPoint {
+fn point(side: InterfaceSide) -> TcAttachPoint {
     match side {
-        Side::Ingress => TC_INGRESS,
-        Side::Egress => TC_EGRESS,
+        InterfaceSide::Ingress => TC_INGRESS,
+        InterfaceSide::Egress => TC_EGRESS,
     }
 }
 
@@ -61,7 +61,7 @@ pub struct Site<'a> {
     /// Where programs are attached.
     pub hook: Hook,
     /// Its filters.
-    pub filters: &'a [Filter],
+    pub filters: &'a [TcFilter],
     /// Programs whose places are taken over.
     pub before: &'a [Attached],
 }
@@ -72,7 +72,7 @@ pub struct Attachment {
     /// Name of its function.
     pub title: &'static str,
     /// Its side of the interface.
-    pub side: Side,
+    pub side: InterfaceSide,
     /// At clsact, its priority.
     pub priority: u32,
 }
@@ -179,8 +179,8 @@ fn filter(
     at: &Site<'_>,
     name: &str,
 ) -> Result<Held, Failure> {
-    let here = |filter: &&Filter| filter.side == place.side && filter.priority == place.priority;
-    let there: Vec<&Filter> = at.filters.iter().filter(here).collect();
+    let here = |filter: &&TcFilter| filter.side == place.side && filter.priority == place.priority;
+    let there: Vec<&TcFilter> = at.filters.iter().filter(here).collect();
     if let Some(other) = there.iter().find(|filter| !filter.is_ours()) {
         let what = format!("there is a {other} already");
         return Err(Failure::failed(name, what).remedy("set another `priority`"));
@@ -198,7 +198,7 @@ fn filter(
 }
 
 /// The program of another that runs at tcx before all of `ours`, if there is one.
-pub fn first_of_others(index: i32, side: Side, ours: &[Attached]) -> Option<u32> {
+pub fn first_of_others(index: i32, side: InterfaceSide, ours: &[Attached]) -> Option<u32> {
     let first = *tidegate_tcx::programs(index, side).ok()?.first()?;
     ours.iter().all(|attached| attached.id != first).then_some(first)
 }

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 /// The line of one epoch.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Line {
+pub struct EpochLine {
     /// The interface of the gate: gates may share a file.
     pub interface: String,
     /// `down` or `up`, where the gate's file says it.
@@ -73,7 +73,7 @@ impl Journal {
     }
 
     /// Writes one line, or counts it as lost.
-    pub fn write(&mut self, line: &Line) {
+    pub fn write(&mut self, line: &EpochLine) {
         if let Err(error) = self.try_write(line) {
             if self.lost == 0 {
                 tracing::warn!("the log cannot be written, lines are lost: {error}");
@@ -83,7 +83,7 @@ impl Journal {
         }
     }
 
-    fn try_write(&mut self, line: &Line) -> std::io::Result<()> {
+    fn try_write(&mut self, line: &EpochLine) -> std::io::Result<()> {
         let Some(path) = &self.path else { return Ok(()) };
         if self.file.is_none() {
             self.file = Some(OpenOptions::new().create(true).append(true).open(path)?);
@@ -105,11 +105,11 @@ mod tests {
     #[test]
     fn a_full_disk_costs_lines_and_nothing_else() {
         let mut journal = Journal::new(Some(PathBuf::from("/dev/full")));
-        journal.write(&Line::default());
-        journal.write(&Line::default());
+        journal.write(&EpochLine::default());
+        journal.write(&EpochLine::default());
         assert_eq!(journal.lost, 2);
         journal.reopen(None);
-        journal.write(&Line::default());
+        journal.write(&EpochLine::default());
         assert_eq!(journal.lost, 2);
     }
 }

@@ -16,7 +16,7 @@ use super::status::unanswered;
 
 /// What a running gate can be asked for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Order {
+pub enum GateOrder {
     /// Refuse for this long, then observe again unless it is confirmed.
     Enforce(Duration),
     /// Go on refusing when the time of the trial is over.
@@ -25,12 +25,12 @@ pub enum Order {
     Revert,
 }
 
-impl Display for Order {
+impl Display for GateOrder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Order::Enforce(time) => write!(f, "enforce {}", time.as_millis()),
-            Order::Confirm => f.write_str("confirm"),
-            Order::Revert => f.write_str("revert"),
+            GateOrder::Enforce(time) => write!(f, "enforce {}", time.as_millis()),
+            GateOrder::Confirm => f.write_str("confirm"),
+            GateOrder::Revert => f.write_str("revert"),
         }
     }
 }
@@ -40,10 +40,10 @@ const SHORTEST_TRIAL: Duration = Duration::from_secs(1);
 /// Longest trial. The clock of a kernel ends some time, and who wants more sets the mode.
 const LONGEST_TRIAL: Duration = Duration::from_secs(7 * 24 * 3600);
 
-impl FromStr for Order {
+impl FromStr for GateOrder {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Order, String> {
+    fn from_str(text: &str) -> Result<GateOrder, String> {
         let mut words = text.split_whitespace();
         match (words.next(), words.next().map(str::parse)) {
             (Some("enforce"), Some(Ok(ms))) if Duration::from_millis(ms) > LONGEST_TRIAL => {
@@ -52,9 +52,9 @@ impl FromStr for Order {
             (Some("enforce"), Some(Ok(ms))) if Duration::from_millis(ms) < SHORTEST_TRIAL => {
                 Err(format!("a trial of {ms} ms is too short: a second at least"))
             }
-            (Some("enforce"), Some(Ok(ms))) => Ok(Order::Enforce(Duration::from_millis(ms))),
-            (Some("confirm"), None) => Ok(Order::Confirm),
-            (Some("revert"), None) => Ok(Order::Revert),
+            (Some("enforce"), Some(Ok(ms))) => Ok(GateOrder::Enforce(Duration::from_millis(ms))),
+            (Some("confirm"), None) => Ok(GateOrder::Confirm),
+            (Some("revert"), None) => Ok(GateOrder::Revert),
             _ => Err(format!("`{}` is no order of a gate", text.trim())),
         }
     }
@@ -67,7 +67,7 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(5);
 ///
 /// # Errors
 /// No gate answers there, or it refuses.
-pub fn give(path: &Path, order: Order) -> Result<String, Failure> {
+pub fn give(path: &Path, order: GateOrder) -> Result<String, Failure> {
     say(path, &order.to_string())
 }
 
@@ -107,23 +107,25 @@ mod tests {
     fn a_gate_that_hangs_is_told_apart_from_none() {
         let path = std::env::temp_dir().join(format!("tidegate-order-{}", std::process::id()));
         let listener = std::os::unix::net::UnixListener::bind(&path).expect("a socket");
-        let hung = give(&path, Order::Confirm).expect_err("nobody answers").to_string();
+        let hung = give(&path, GateOrder::Confirm).expect_err("nobody answers").to_string();
         assert!(hung.contains("a gate is there, and does not answer"), "{hung}");
         assert!(!hung.contains("start one"), "{hung}");
         drop(listener);
-        let killed = give(&path, Order::Confirm).expect_err("nobody listens").to_string();
+        let killed = give(&path, GateOrder::Confirm).expect_err("nobody listens").to_string();
         assert!(killed.contains("tidegated clean"), "{killed}");
         std::fs::remove_file(&path).expect("the socket is there");
-        let none = give(&path, Order::Confirm).expect_err("there is none").to_string();
+        let none = give(&path, GateOrder::Confirm).expect_err("there is none").to_string();
         assert!(none.contains("start one"), "{none}");
     }
 
     #[test]
     fn an_order_is_read_as_it_is_written() {
-        for order in [Order::Enforce(Duration::from_secs(600)), Order::Confirm, Order::Revert] {
+        for order in
+            [GateOrder::Enforce(Duration::from_secs(600)), GateOrder::Confirm, GateOrder::Revert]
+        {
             assert_eq!(order.to_string().parse(), Ok(order));
         }
-        let week = Order::Enforce(LONGEST_TRIAL);
+        let week = GateOrder::Enforce(LONGEST_TRIAL);
         assert_eq!(week.to_string().parse(), Ok(week));
         let beyond = format!("enforce {}", LONGEST_TRIAL.as_millis() + 1);
         // an instant so far away that no clock has it
@@ -139,7 +141,7 @@ mod tests {
             "observe",
         ];
         for wrong in wrong.into_iter().chain([&*beyond, &never]) {
-            assert!(wrong.parse::<Order>().is_err(), "{wrong}");
+            assert!(wrong.parse::<GateOrder>().is_err(), "{wrong}");
         }
     }
 }

@@ -8,10 +8,10 @@ use tidegate_core::law::settings::Link;
 use tidegate_core::units::{Rate, Time};
 
 use super::config::{self, Config, Direction, EndsOf, Mode, Quic, RefuseAt};
-use super::filters::{Filter, Side};
+use super::filters::{InterfaceSide, TcFilter};
 use super::hook::{self, Attached, Hook, Site};
 use super::link::{Interface, Queue};
-use super::program::Gate;
+use super::program::KernelGate;
 use super::shared::Settings;
 use tidegate_common::fail::Failure;
 
@@ -20,7 +20,7 @@ pub struct Placement {
     /// The interface.
     pub interface: Interface,
     /// Session control, and dual-queue management where the file asks for it.
-    pub gate: Gate,
+    pub gate: KernelGate,
     /// Rate and buffer of our shaper.
     pub shape: Option<(Rate, u32)>,
     /// The queue when the epoch began.
@@ -49,9 +49,10 @@ impl Placement {
         queue: Queue,
         knobs: &Knobs,
     ) -> Result<Placement, Failure> {
-        let flows = if config.file.ends == config::Ends::FlowMap { config.ends_size } else { 0 };
+        let flows =
+            if config.file.ends == config::EndCounting::FlowMap { config.ends_size } else { 0 };
         let (settings, shares) = behind(config, settings(config, &interface, &queue), &queue)?;
-        let mut gate = Gate::load(&settings, flows, &shares)?;
+        let mut gate = KernelGate::load(&settings, flows, &shares)?;
         gate.set_knobs(knobs)?;
         if !shares.is_empty() && !gate.reads_queues()? {
             let what = "dqm: this kernel does not let programs read the length of a queue";
@@ -104,7 +105,7 @@ impl Placement {
     pub fn attach(
         &mut self,
         config: &Config,
-        (hook, there): (Hook, &[Filter]),
+        (hook, there): (Hook, &[TcFilter]),
         before: Option<&mut Placement>,
     ) -> Result<(), Failure> {
         let mut none = Vec::new();
@@ -134,7 +135,7 @@ impl Placement {
     }
 
     /// The program of another that runs before all programs here, at tcx.
-    pub fn runs_first(&self, side: Side) -> Option<u32> {
+    pub fn runs_first(&self, side: InterfaceSide) -> Option<u32> {
         hook::first_of_others(self.interface.index, side, &self.attached)
     }
 
@@ -185,7 +186,7 @@ pub fn counts_answers(config: &Config) -> bool {
 /// Cells of one generation of ends: whole words of 64.
 pub fn cells(config: &Config) -> u64 {
     match config.file.ends {
-        config::Ends::Cells => u64::from(config.ends_size).next_multiple_of(64),
+        config::EndCounting::Cells => u64::from(config.ends_size).next_multiple_of(64),
         _ => 0,
     }
 }

@@ -9,9 +9,9 @@ use tidegate_core::law::session::Knobs;
 use zerocopy::{FromBytes, IntoBytes};
 
 use super::config::{Network, NeverRefuse};
-use super::filters::Side;
+use super::filters::InterfaceSide;
 use super::hook::{Attached, Attachment, Site, refused};
-use super::shared::{Control, Observed, Settings, Tally, knobs_bytes};
+use super::shared::{GateControl, Observed, Settings, Tally, knobs_bytes};
 use super::who;
 use tidegate_common::fail::Failure;
 
@@ -41,7 +41,7 @@ pub struct Program {
     tally: MapHandle,
     observed: MapHandle,
     /// The contents of the control map.
-    state: Control,
+    state: GateControl,
 }
 
 impl Program {
@@ -74,7 +74,7 @@ impl Program {
             .map_err(|error| refused(name, format!("the kernel refuses to load it: {error}")))?;
         let map = |title| find(&object, name, title);
         let (control, tally, observed) = (map("control")?, map("tally")?, map("observed")?);
-        let state = Control::default();
+        let state = GateControl::default();
         let program = Program { object, name, control, tally, observed, state };
         program.write()?;
         Ok(program)
@@ -92,7 +92,7 @@ impl Program {
     ///
     /// # Errors
     /// The kernel refuses the write.
-    pub fn set(&mut self, change: impl FnOnce(&mut Control)) -> Result<(), Failure> {
+    pub fn set(&mut self, change: impl FnOnce(&mut GateControl)) -> Result<(), Failure> {
         change(&mut self.state);
         self.write()
     }
@@ -225,7 +225,7 @@ fn put(map: &MapHandle, key: &[u8], value: &[u8]) -> libbpf_rs::Result<()> {
 }
 
 /// Session control in the kernel, with dual-queue management behind it.
-pub struct Gate {
+pub struct KernelGate {
     /// The program with its maps.
     pub program: Program,
     knobs: MapHandle,
@@ -234,14 +234,14 @@ pub struct Gate {
     words: u32,
 }
 
-impl Gate {
+impl KernelGate {
     /// Loads the program. `flows` is the size of the map of ended flows; `shares` is the share of
     /// openers, of 2^32 - 1, that dual-queue management drops at each length of the queue. Less than
     /// two of them: there is no such management.
     ///
     /// # Errors
     /// The kernel refuses to load it.
-    pub fn load(settings: &Settings, flows: u32, shares: &[u32]) -> Result<Gate, Failure> {
+    pub fn load(settings: &Settings, flows: u32, shares: &[u32]) -> Result<KernelGate, Failure> {
         let settings =
             &Settings { queue_limit: shares.len().saturating_sub(1) as u32, ..*settings };
         let words = (settings.young_cells / 8).max(1);
@@ -273,7 +273,7 @@ impl Gate {
         }
         let map = |title| program.map(title);
         let (knobs, ended, clock) = (map("knobs_map")?, map("ended")?, map("clock")?);
-        Ok(Gate { program, knobs, ended, clock, words: settings.end_words })
+        Ok(KernelGate { program, knobs, ended, clock, words: settings.end_words })
     }
 
     /// Puts knobs in force and begins a new interval.
@@ -307,7 +307,10 @@ impl Gate {
     /// # Errors
     /// The kernel refuses it, or another filter has the priority.
     pub fn attach(&self, at: &Site<'_>, priority: u32) -> Result<Attached, Failure> {
-        self.program.attach(Attachment { title: "tidegate_gate", side: Side::Egress, priority }, at)
+        self.program.attach(
+            Attachment { title: "tidegate_gate", side: InterfaceSide::Egress, priority },
+            at,
+        )
     }
 
     /// Puts it at a side of an interface, to count what passes there.
@@ -317,7 +320,7 @@ impl Gate {
     pub fn attach_to_count(
         &self,
         at: &Site<'_>,
-        side: Side,
+        side: InterfaceSide,
         priority: u32,
     ) -> Result<Attached, Failure> {
         self.program.attach(Attachment { title: "tidegate_gate", side, priority }, at)
@@ -329,8 +332,10 @@ impl Gate {
     /// # Errors
     /// The kernel refuses it, or another filter has the priority.
     pub fn attach_ingress(&self, at: &Site<'_>, priority: u32) -> Result<Attached, Failure> {
-        self.program
-            .attach(Attachment { title: "tidegate_ends", side: Side::Ingress, priority }, at)
+        self.program.attach(
+            Attachment { title: "tidegate_ends", side: InterfaceSide::Ingress, priority },
+            at,
+        )
     }
 
     /// Runs the program of the ingress on one packet; its action.
@@ -355,13 +360,13 @@ impl Gate {
     ///
     /// # Errors
     /// The kernel refuses the read.
-    pub fn whose(&self) -> Result<Vec<(who::Key, who::Counts)>, Failure> {
+    pub fn whose(&self) -> Result<Vec<(who::ClientKey, who::ClientCounts)>, Failure> {
         let map = self.program.map("whose")?;
         let all = map.lookup_batch(BATCH, MapFlags::ANY, MapFlags::ANY);
         let all = all.map_err(|error| refused(self.program.name, error))?;
         let read = |(key, counts): (Vec<u8>, Vec<u8>)| {
-            let key = who::Key::read_from_bytes(&key).ok()?;
-            Some((key, who::Counts::read_from_bytes(&counts).ok()?))
+            let key = who::ClientKey::read_from_bytes(&key).ok()?;
+            Some((key, who::ClientCounts::read_from_bytes(&counts).ok()?))
         };
         Ok(all.filter_map(read).collect())
     }

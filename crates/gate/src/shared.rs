@@ -197,7 +197,7 @@ pub struct Settings {
     pub quic_cells: u32,
     /// Whether the length of the interface's queue may be read.
     pub read_queue: u32,
-    /// Whether `Control::test_now_ns` replaces the clock.
+    /// Whether `GateControl::test_now_ns` replaces the clock.
     pub test_clock: u32,
     /// Words of 64 cells in one generation of ends.
     pub end_words: u32,
@@ -272,7 +272,7 @@ const _: () = assert!(
 /// Written by the controller at any time.
 #[derive(Clone, Copy, PartialEq, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
-pub struct Control {
+pub struct GateControl {
     /// Decisions hold until then, by the monotonic clock, ns.
     pub lease_ns: u64,
     /// The interval that runs; its last bit says which knobs are in force.
@@ -288,18 +288,18 @@ pub struct Control {
 }
 
 const _: () = assert!(
-    size_of::<Control>() == 32
-        && offset_of!(Control, turn) == 8
-        && offset_of!(Control, enforce) == 12
-        && offset_of!(Control, end_generation) == 16
-        && offset_of!(Control, ceiling) == 20
-        && offset_of!(Control, test_now_ns) == 24
+    size_of::<GateControl>() == 32
+        && offset_of!(GateControl, turn) == 8
+        && offset_of!(GateControl, enforce) == 12
+        && offset_of!(GateControl, end_generation) == 16
+        && offset_of!(GateControl, ceiling) == 20
+        && offset_of!(GateControl, test_now_ns) == 24
 );
 
-impl Default for Control {
+impl Default for GateControl {
     /// Without a lease, and without a ceiling.
-    fn default() -> Control {
-        Control {
+    fn default() -> GateControl {
+        GateControl {
             lease_ns: 0,
             turn: 0,
             enforce: 0,

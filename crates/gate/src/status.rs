@@ -15,7 +15,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use super::config::{Config, Direction};
 use super::epoch::QueueEpoch;
-use super::orders::{Order, PAGE};
+use super::orders::{GateOrder, PAGE};
 use super::shared::{Fate, Tally};
 use super::who::Client;
 use tidegate_common::fail::Failure;
@@ -180,7 +180,7 @@ impl Status {
 }
 
 /// An order to the controller, and where its answer goes.
-pub type Asked = (Order, oneshot::Sender<Result<String, Failure>>);
+pub type Asked = (GateOrder, oneshot::Sender<Result<String, Failure>>);
 
 /// How long a client may take to send an order; one that sends none gets the status.
 const ORDER_WITHIN: Duration = Duration::from_millis(100);
@@ -298,7 +298,7 @@ pub(crate) async fn obeyed(text: &str, gates: &[Member]) -> String {
 }
 
 /// Passes an order to a gate; its answer.
-async fn passed(order: Order, orders: &mpsc::Sender<Asked>) -> Result<String, String> {
+async fn passed(order: GateOrder, orders: &mpsc::Sender<Asked>) -> Result<String, String> {
     let ending = "the gate is ending";
     let (answer, answered) = oneshot::channel();
     orders.send((order, answer)).await.map_err(|_| ending)?;
@@ -588,7 +588,7 @@ mod tests {
         let waits = give("revert\n");
         socket.answer_for(vec![(seen, orders)], None);
         let (first, _) = inbox.recv().await.expect("an order");
-        assert_eq!(first, Order::Revert);
+        assert_eq!(first, GateOrder::Revert);
         drop(waits);
     }
 }

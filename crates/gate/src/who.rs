@@ -16,7 +16,7 @@ const SHOWN: usize = 100;
 /// Of a client in the kernel's map, `struct who_key`.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
-pub struct Key {
+pub struct ClientKey {
     prefix: u64,
     version: u32,
     unused: u32,
@@ -25,7 +25,7 @@ pub struct Key {
 /// What became of it, `struct who`.
 #[derive(Clone, Copy, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
-pub struct Counts {
+pub struct ClientCounts {
     came: u64,
     refused: u64,
     bytes: u64,
@@ -33,7 +33,7 @@ pub struct Counts {
     since_ns: u64,
 }
 
-const _: () = assert!(size_of::<Key>() == 16 && size_of::<Counts>() == 40);
+const _: () = assert!(size_of::<ClientKey>() == 16 && size_of::<ClientCounts>() == 40);
 
 /// A client as it is shown.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -52,7 +52,7 @@ pub struct Client {
     pub waits_s: Option<f64>,
 }
 
-impl Key {
+impl ClientKey {
     /// The address, of which so many bits name a client.
     fn address(&self, bits4: u32, bits6: u32) -> String {
         let (address, bits, all) = if self.version == 6 {
@@ -67,13 +67,18 @@ impl Key {
 }
 
 /// The clients that were refused most, then those that used most; `now_ns` is the kernel's clock.
-pub fn shown(all: &[(Key, Counts)], (bits4, bits6): (u32, u32), now_ns: u64) -> Vec<Client> {
-    let mut all: Vec<&(Key, Counts)> = all.iter().collect();
-    let rank = |(_, counts): &(Key, Counts)| (counts.refused, counts.bytes, counts.came);
+pub fn shown(
+    all: &[(ClientKey, ClientCounts)],
+    (bits4, bits6): (u32, u32),
+    now_ns: u64,
+) -> Vec<Client> {
+    let mut all: Vec<&(ClientKey, ClientCounts)> = all.iter().collect();
+    let rank =
+        |(_, counts): &(ClientKey, ClientCounts)| (counts.refused, counts.bytes, counts.came);
     all.sort_by_key(|client| std::cmp::Reverse(rank(client)));
     all.truncate(SHOWN);
     let seconds = |ns: u64| ns as f64 / 1e9;
-    let client = |(key, counts): &(Key, Counts)| Client {
+    let client = |(key, counts): &(ClientKey, ClientCounts)| Client {
         address: key.address(bits4, bits6),
         came: counts.came,
         refused: counts.refused,
@@ -111,8 +116,8 @@ pub fn lines(clients: &[Client], mode: &str, direction: &str) -> String {
 mod tests {
     use super::*;
 
-    fn key(prefix: u64, version: u32) -> Key {
-        Key { prefix, version, unused: 0 }
+    fn key(prefix: u64, version: u32) -> ClientKey {
+        ClientKey { prefix, version, unused: 0 }
     }
 
     // 192.0.2.7 is 0xc0000207; of 24 bits 0xc00002 is left. 2001:db8:0:5::/64.
@@ -128,12 +133,12 @@ mod tests {
     // since the refusal at 2 s, by a clock that is at 5 s.
     #[test]
     fn who_was_refused_most_comes_first() {
-        let of = |refused, bytes, since_ns| Counts {
+        let of = |refused, bytes, since_ns| ClientCounts {
             came: 9,
             refused,
             bytes,
             since_ns,
-            ..Counts::default()
+            ..ClientCounts::default()
         };
         let mut all = vec![
             (key(1, 4), of(2, 10, 0)),
@@ -156,7 +161,8 @@ mod tests {
     // A wait counts as waited when it ends with an admission; until then it is going on.
     #[test]
     fn who_was_never_let_in_has_no_wait_that_is_over() {
-        let of = |waited_ns, since_ns| Counts { waited_ns, since_ns, ..Counts::default() };
+        let of =
+            |waited_ns, since_ns| ClientCounts { waited_ns, since_ns, ..ClientCounts::default() };
         let one = |counts| shown(&[(key(1, 4), counts)], (32, 64), 5_000_000_000);
         let said = |counts| lines(&one(counts), "enforce", "down");
         assert!(said(of(0, 2_000_000_000)).ends_with("0.0 MB, waits for 3 s now\n"));

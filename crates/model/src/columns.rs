@@ -7,7 +7,7 @@
 tidegate_core::named! {
     /// What a column holds; the names are those of numpy's types.
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-    Kind:
+    ColumnKind:
     /// Floating-point numbers; NaN where there is nothing to say.
     F64 = "float64",
     /// Whole numbers of 64 bits.
@@ -26,7 +26,7 @@ pub struct Heading {
     /// Unit: `s`, `bit/s`, `B`, `packets`, `flows`, `sessions`, or `1` for a share; empty for names and numbers of things.
     pub unit: &'static str,
     /// What it holds.
-    pub kind: Kind,
+    pub kind: ColumnKind,
     /// What it means.
     pub meaning: &'static str,
 }
@@ -75,7 +75,7 @@ pub struct Category(pub u32);
 
 /// A value in a row.
 trait Cell: Sized {
-    const KIND: Kind;
+    const KIND: ColumnKind;
     /// The column of these values; `names`: what the places in it stand for.
     fn data(values: Vec<Self>, names: impl FnOnce() -> Vec<String>) -> Data;
 }
@@ -83,7 +83,7 @@ trait Cell: Sized {
 macro_rules! cells {
     ($($Type:ident $Kind:ident;)+) => {
         $(impl Cell for $Type {
-            const KIND: Kind = Kind::$Kind;
+            const KIND: ColumnKind = ColumnKind::$Kind;
             fn data(values: Vec<$Type>, _: impl FnOnce() -> Vec<String>) -> Data {
                 Data::$Kind(values)
             }
@@ -98,7 +98,7 @@ cells! {
 }
 
 impl Cell for Category {
-    const KIND: Kind = Kind::Category;
+    const KIND: ColumnKind = ColumnKind::Category;
     fn data(values: Vec<Category>, names: impl FnOnce() -> Vec<String>) -> Data {
         Data::Category { codes: values.into_iter().map(|value| value.0).collect(), names: names() }
     }

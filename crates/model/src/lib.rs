@@ -20,7 +20,7 @@ pub use outlook::{flow_state, lint, memory, offered};
 pub use registry::{control, law};
 pub use scenario::Scenario;
 pub use text::report::{Message, Report};
-pub use text::source::{Parts, Setting, Settings, Source};
+pub use text::source::{Assignments, Parts, Setting, Source};
 
 use document::size::{Distribution, SizeDoc};
 use document::{ClassDoc, PortDoc};
@@ -134,7 +134,7 @@ pub fn show(
 pub fn variants(
     source: Source<'_>,
     settings: &[Setting<'_>],
-) -> Result<Vec<(String, Settings)>, Report> {
+) -> Result<Vec<(String, Assignments)>, Report> {
     let tree = tree::parse(source, settings)?;
     build::document(&tree)?;
     let refused = |problem| Report::new(vec![problem], &tree.texts);

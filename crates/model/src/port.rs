@@ -22,7 +22,7 @@ use crate::draw::stream;
 use crate::registry::law::filter::FilterLaw;
 use crate::scenario::{self, LinkValue, QueueLaw};
 pub use link::Media;
-pub use mishaps::{Fate, Mishaps};
+pub use mishaps::{Mishap, Mishaps};
 
 /// Supplies the controller of a user's own session law, by its name.
 pub type Laws<'a> = dyn FnMut(&str) -> Option<Box<dyn Controller<Knobs, Counts>>> + 'a;

@@ -206,35 +206,35 @@ impl Routes {
         kind: Option<PacketKind>,
     ) -> Vec<Vec<u16>> {
         #[derive(Clone, Copy, PartialEq)]
-        enum Seen {
+        enum Walked {
             Never,
             Now,
             Arrives,
             Strays,
         }
-        let mut seen = vec![Seen::Never; network.nodes.len()];
-        seen[usize::from(destination)] = Seen::Arrives;
+        let mut seen = vec![Walked::Never; network.nodes.len()];
+        seen[usize::from(destination)] = Walked::Arrives;
         let mut ways = Vec::new();
         for first in 0..network.nodes.len() as u16 {
             let (mut node, mut passed) = (Some(first), Vec::new());
-            let mut end = Seen::Strays;
+            let mut end = Walked::Strays;
             while let Some(here) = node {
                 self.look(1);
                 passed.push(here);
-                if seen[usize::from(here)] != Seen::Never {
+                if seen[usize::from(here)] != Walked::Never {
                     end = seen[usize::from(here)];
                     break;
                 }
-                seen[usize::from(here)] = Seen::Now;
+                seen[usize::from(here)] = Walked::Now;
                 let port = self.next(here, destination, kind);
                 node = port.map(|port| network.ports[port as usize].to);
             }
-            let fate = if end == Seen::Arrives { Seen::Arrives } else { Seen::Strays };
+            let fate = if end == Walked::Arrives { Walked::Arrives } else { Walked::Strays };
             for &node in &passed {
                 seen[usize::from(node)] = fate;
             }
             // a single node that was already listed is not a path
-            if fate == Seen::Strays && (passed.len() > 1 || node.is_none()) {
+            if fate == Walked::Strays && (passed.len() > 1 || node.is_none()) {
                 ways.push(passed);
             }
         }

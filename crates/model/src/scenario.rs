@@ -19,13 +19,13 @@ use tidegate_core::units::{Length, Rate, Time};
 pub use crate::document::bound::Codepoint;
 pub use crate::document::transport::{QuicControl, QuicCrypto};
 use crate::profile::Tcp;
-use crate::registry::control::Control;
+use crate::registry::control::TransportControl;
 use crate::registry::law::Gate;
 use crate::registry::law::filter::FilterLaw;
 use crate::registry::law::stamp::StampLaw;
 pub use app::{App, Pages, Video};
 pub use course::Course;
-pub use impairments::{Impairments, Jitter, Order, Policing, Reorder, Shared, Spread};
+pub use impairments::{Impairments, Jitter, PacketOrder, Policing, Reorder, Shared, Spread};
 pub use route::{PacketKind, Route};
 use tidegate_core::law::media::Encoder;
 use tidegate_core::law::media::laws::MediaLaw;
@@ -313,7 +313,7 @@ pub enum Transport {
     /// TCP.
     Tcp(Tcp),
     /// A reliable transport with another control.
-    Controlled(Tcp, Control),
+    Controlled(Tcp, TransportControl),
     /// At a constant rate or that of an encoder, without acknowledgements.
     Udp(Udp),
     /// A stack of QUIC that is not the simulator's own.

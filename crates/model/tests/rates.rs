@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use tidegate_core::law::rate::qfcp;
 use tidegate_core::units::{Rate, Time};
-use tidegate_model::control::{self, Control};
+use tidegate_model::control::{self, TransportControl};
 use tidegate_model::law::stamp::StampLaw;
 use tidegate_model::profile::Recovery;
 use tidegate_model::scenario::Transport;
@@ -81,7 +81,9 @@ fn a_transport_may_be_a_mere_name() {
 fn a_control_takes_the_settings_of_tcp_beside_its_own() {
     let transport = "{ qfcp = { pacing = false, request = \"2Mbit\", profile = \"ns2-2006\", mss = \"960B\" } }";
     let scenario = loaded(&text("law = \"qfcp\"", transport), &[]).unwrap();
-    let Transport::Controlled(tcp, Control::Qfcp(options)) = &scenario.traffic[0].transport else {
+    let Transport::Controlled(tcp, TransportControl::Qfcp(options)) =
+        &scenario.traffic[0].transport
+    else {
         panic!("not QFCP");
     };
     let wanted = control::Qfcp { pacing: false, request: Some(Rate::from_bps(2_000_000)) };

@@ -1,7 +1,7 @@
 //! Nodes in virtual time under faults, and under neighbours and strangers who mean no good.
 
 use crate::world::{Faults, WALL, World, read};
-use tidegate_core::active::message::{Filter, service};
+use tidegate_core::active::message::{FilterRequest, service};
 use tidegate_core::active::{Address, Header, decode, encode};
 use tidegate_core::units::{Rate, Time};
 use tidegate_nodes::node::source::{Bursts, Traffic};
@@ -115,7 +115,8 @@ fn request(
         number: 1,
         life_ms: 5_000,
     };
-    let mut payload = Filter { origin: world.at(origin), lasts_ms: 5_000, sequence }.encode();
+    let mut payload =
+        FilterRequest { origin: world.at(origin), lasts_ms: 5_000, sequence }.encode();
     let key: Vec<u8> = (0..32).map(|i| if i == 31 { link as u8 } else { 0 }).collect();
     let tag = Trust::new(&key, 0).sign(&header, &payload);
     payload.extend_from_slice(&tag);

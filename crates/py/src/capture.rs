@@ -43,7 +43,7 @@ impl Capture {
         let reader = self.lock()?.take().ok_or_else(handed_out)?;
         let found = py.detach(|| reader.finish()).map_err(refused)?;
         let flows = found.flows;
-        let named = |flow: &capture::Flow| match flow.direction {
+        let named = |flow: &capture::CapturedFlow| match flow.direction {
             capture::Direction::Upload => "upload",
             capture::Direction::Download => "download",
         };
@@ -55,12 +55,12 @@ impl Capture {
         columns.set_item("size_bytes", columns::counts(py, &sizes)?)?;
         columns.set_item("other_bytes", columns::counts(py, &others)?)?;
         columns.set_item("direction", flows.iter().map(named).collect::<Vec<_>>())?;
-        let ends = |end: fn(&capture::Flow) -> std::net::SocketAddr| {
+        let ends = |end: fn(&capture::CapturedFlow) -> std::net::SocketAddr| {
             flows.iter().map(|flow| end(flow).to_string()).collect::<Vec<_>>()
         };
         columns.set_item("client", ends(|flow| flow.client))?;
         columns.set_item("server", ends(|flow| flow.server))?;
-        let transport = |flow: &capture::Flow| match flow.transport {
+        let transport = |flow: &capture::CapturedFlow| match flow.transport {
             capture::Transport::Tcp => "tcp",
             capture::Transport::Quic => "quic",
         };

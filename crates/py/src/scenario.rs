@@ -171,7 +171,7 @@ pub fn variants(
     origin: &str,
     settings: Vec<(String, String)>,
     colour: bool,
-) -> PyResult<Vec<(String, model::Settings)>> {
+) -> PyResult<Vec<(String, model::Assignments)>> {
     model::variants(model::Source { name: origin, text }, &settings_of(&settings))
         .map_err(|report| refused(&report, colour))
 }

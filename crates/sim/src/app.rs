@@ -25,14 +25,14 @@ use tidegate_model::columns::Column;
 use tidegate_model::scenario::{self, Class, Scenario};
 
 use crate::capture::{Identity, Noted};
-use crate::engine::{Entity, Kind};
+use crate::engine::{Entity, EventKind};
 use crate::flow_id::FlowId;
-use crate::transport::control::Any as Control;
+use crate::transport::control::Any as AnyControl;
 use crate::transport::table::{NewFlow, World};
 use crate::transport::{ClassParams, SenderState, Snapshot};
 
 use browser::Browser;
-use carrier::Outcome;
+use carrier::ConnectionNews;
 use desk::{App, Desk};
 use exchange::Arrived;
 use lines::{Lines, is_of_hosts};
@@ -111,7 +111,7 @@ impl Apps {
         &mut self,
         user: u32,
         flow: &NewFlow,
-        control: Control,
+        control: AnyControl,
         world: &mut World<'_>,
     ) -> Identity {
         let identity = self.lines.tcp.open(user, flow, control, world);
@@ -167,13 +167,13 @@ impl Apps {
     }
 
     /// Tells a user what has happened at a connection.
-    fn inform(&mut self, slot: u32, outcome: Outcome, world: &mut World<'_>) {
-        if outcome == Outcome::Nothing {
+    fn inform(&mut self, slot: u32, outcome: ConnectionNews, world: &mut World<'_>) {
+        if outcome == ConnectionNews::Nothing {
             return;
         }
         let lines = self.lines.of_mut(slot);
         let user = lines.user(slot);
-        if outcome == Outcome::Over {
+        if outcome == ConnectionNews::Over {
             return self.with(user, world, |app, desk| app.over(slot, desk));
         }
         if lines.has_opened(slot) {
@@ -193,19 +193,19 @@ impl Apps {
         let number = entity.number();
         let tcp = &mut self.lines.tcp;
         match entity.kind() {
-            Kind::User => self.with(number, world, |app, desk| app.wake(desk)),
+            EventKind::User => self.with(number, world, |app, desk| app.wake(desk)),
             _ if is_of_hosts(number) => {
                 let outcome = self.lines.hosts.wake(entity, world);
                 self.inform(number, outcome, world);
             }
-            Kind::Exchange => tcp.wake(number, world),
-            Kind::Pace => tcp.flows.go_on(FlowId(number), world),
+            EventKind::Exchange => tcp.wake(number, world),
+            EventKind::Pace => tcp.flows.go_on(FlowId(number), world),
             _ => {
                 let slot = FlowId(number).slot() as u32;
                 let was = tcp.flows.is_over(slot);
                 tcp.flows.expire(FlowId(number), world);
                 if !was && tcp.flows.is_over(slot) {
-                    self.inform(slot, Outcome::Over, world);
+                    self.inform(slot, ConnectionNews::Over, world);
                 }
             }
         }

@@ -19,7 +19,7 @@ const LOOKS: u64 = 1_000_000;
 /// What was found at one port, in the order of time. Most queues are empty most of the time: empty
 /// ones are only counted.
 #[derive(Default)]
-struct Found {
+struct PortBacklog {
     empty: usize,
     packets: Vec<u32>,
     /// Of the empty ones, those with a delay.
@@ -27,7 +27,7 @@ struct Found {
     delays_s: Vec<f64>,
 }
 
-impl Found {
+impl PortBacklog {
     fn add(&mut self, packets: u32, delay_s: Option<f64>) {
         if packets == 0 {
             self.empty += 1;
@@ -60,7 +60,7 @@ impl Found {
 pub(crate) struct Backlog {
     pub(crate) every: Time,
     ports: Vec<u32>,
-    found: Vec<Found>,
+    found: Vec<PortBacklog>,
 }
 
 impl Backlog {
@@ -69,7 +69,7 @@ impl Backlog {
         let ports: Vec<u32> = own.map(|(number, _)| number).collect();
         let window = scenario.duration.saturating_sub(scenario.warmup);
         let instants = (LOOKS / (ports.len() as u64).max(1)).clamp(100, INSTANTS);
-        let found = ports.iter().map(|_| Found::default()).collect();
+        let found = ports.iter().map(|_| PortBacklog::default()).collect();
         Backlog { every: Time::from_ps((window.ps() / instants).max(1)), ports, found }
     }
 
@@ -120,7 +120,7 @@ mod tests {
     /// mean delay is 1 s, and the 95th percentile is the longest.
     #[test]
     fn empty_queues_count() {
-        let mut found = Found::default();
+        let mut found = PortBacklog::default();
         for (packets, delay_s) in [(0, 0.0), (1, 1.0), (2, 3.0), (0, 0.0)] {
             found.add(packets, Some(delay_s));
         }
@@ -133,14 +133,14 @@ mod tests {
     /// the four numbers of packets the longest is 9.
     #[test]
     fn a_link_without_capacity_has_a_queue_but_no_delay() {
-        let mut found = Found::default();
+        let mut found = PortBacklog::default();
         for (packets, delay_s) in [(0, Some(0.0)), (0, None), (9, None), (2, Some(3.0))] {
             found.add(packets, delay_s);
         }
         let row = found.row(Category(0));
         assert_eq!((row.queue_delay_mean_s, row.queue_delay_p95_s), (1.5, 3.0));
         assert_eq!(row.queue_p95_packets, 9.0);
-        let mut never = Found::default();
+        let mut never = PortBacklog::default();
         never.add(9, None);
         let row = never.row(Category(0));
         assert!(row.queue_delay_mean_s.is_nan() && row.queue_delay_p95_s.is_nan());

@@ -28,7 +28,7 @@ pub(crate) struct Entity(u32);
 
 /// The kinds of events, in their order at equal times.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum EventKind {
     /// A delivery at the end of a port's link.
     Port,
     /// A flow's earliest deadline.
@@ -62,25 +62,25 @@ impl Entity {
     /// Numbers are below this.
     pub(crate) const LIMIT: u32 = 1 << Self::KIND_SHIFT;
 
-    pub(crate) const fn new(kind: Kind, number: u32) -> Entity {
+    pub(crate) const fn new(kind: EventKind, number: u32) -> Entity {
         Entity(((kind as u32) << Self::KIND_SHIFT) | number)
     }
 
-    pub(crate) const fn kind(self) -> Kind {
+    pub(crate) const fn kind(self) -> EventKind {
         match self.0 >> Self::KIND_SHIFT {
-            0 => Kind::Port,
-            1 => Kind::Flow,
-            2 => Kind::Pace,
-            3 => Kind::Arrival,
-            4 => Kind::Stop,
-            5 => Kind::Tick,
-            6 => Kind::Change,
-            7 => Kind::Warm,
-            8 => Kind::Sample,
-            9 => Kind::Series,
-            10 => Kind::Exchange,
-            11 => Kind::Backlog,
-            _ => Kind::User,
+            0 => EventKind::Port,
+            1 => EventKind::Flow,
+            2 => EventKind::Pace,
+            3 => EventKind::Arrival,
+            4 => EventKind::Stop,
+            5 => EventKind::Tick,
+            6 => EventKind::Change,
+            7 => EventKind::Warm,
+            8 => EventKind::Sample,
+            9 => EventKind::Series,
+            10 => EventKind::Exchange,
+            11 => EventKind::Backlog,
+            _ => EventKind::User,
         }
     }
 
@@ -141,7 +141,7 @@ pub(crate) const fn key(at: Time, entity: Entity, parcel: u32) -> u128 {
 /// The subject of deliveries at a port.
 #[inline(always)]
 pub(crate) const fn port_of(port: u32) -> Entity {
-    Entity::new(Kind::Port, port)
+    Entity::new(EventKind::Port, port)
 }
 
 /// An event that is due.
@@ -460,9 +460,12 @@ mod tests {
     #[test]
     fn order_does_not_depend_on_insertion() {
         let mut events = Events::default();
-        for (ns, kind, number) in
-            [(2, Kind::Port, 9), (1, Kind::Sample, 0), (1, Kind::Flow, 3), (1, Kind::Port, 7)]
-        {
+        for (ns, kind, number) in [
+            (2, EventKind::Port, 9),
+            (1, EventKind::Sample, 0),
+            (1, EventKind::Flow, 3),
+            (1, EventKind::Port, 7),
+        ] {
             events.push(Time::from_ns(ns), Entity::new(kind, number));
         }
         let mut order = Vec::new();
@@ -470,7 +473,12 @@ mod tests {
             let entity = event.entity();
             order.push((entity.kind(), entity.number()));
         }
-        let expected = [(Kind::Port, 7), (Kind::Flow, 3), (Kind::Sample, 0), (Kind::Port, 9)];
+        let expected = [
+            (EventKind::Port, 7),
+            (EventKind::Flow, 3),
+            (EventKind::Sample, 0),
+            (EventKind::Port, 9),
+        ];
         assert_eq!(order, expected);
     }
 
@@ -482,7 +490,7 @@ mod tests {
         let count = 3 * NOTICE as u32;
         for number in 0..count {
             let at = Time::from_ps(u64::from(number) << FINE_BITS);
-            events.push(at, Entity::new(Kind::Flow, number));
+            events.push(at, Entity::new(EventKind::Flow, number));
         }
         let mut told = Vec::new();
         for number in 0..count {
@@ -506,7 +514,7 @@ mod tests {
                     // 29 and 40 have no common factor: a permutation
                     let number = step * 29 % 40;
                     let at = Time::from_ps(u64::from(number * 7 % instants));
-                    events.push(at, Entity::new(Kind::Flow, number));
+                    events.push(at, Entity::new(EventKind::Flow, number));
                     expected.push((at, number));
                 }
                 expected.sort_unstable();
@@ -541,7 +549,7 @@ mod tests {
             for number in 0..3000 {
                 for _ in 0..draw(4) {
                     let at = now + draw(1 << 20) * (1 << draw(doublings));
-                    let entity = Entity::new(Kind::Flow, number % 7);
+                    let entity = Entity::new(EventKind::Flow, number % 7);
                     if sorted.insert(key(Time::from_ps(at), entity, number)) {
                         events.push_with(Time::from_ps(at), entity, number);
                     }

@@ -10,7 +10,7 @@ use tidegate_model::scenario::{Class, Scenario};
 
 use crate::app::Apps;
 use crate::capture::Identity;
-use crate::engine::{Entity, Kind};
+use crate::engine::{Entity, EventKind};
 use crate::flow_id::FlowId;
 use crate::rows::Row;
 use crate::transport::control::{Any, Reno};
@@ -96,14 +96,14 @@ impl Flows {
     pub(crate) fn wake(&mut self, entity: Entity, world: &mut World<'_>) {
         let id = FlowId(entity.number());
         match (id.table(), entity.kind()) {
-            (_, Kind::Exchange | Kind::User) | (FlowId::APPS | FlowId::APP_HOSTS, _) => {
+            (_, EventKind::Exchange | EventKind::User) | (FlowId::APPS | FlowId::APP_HOSTS, _) => {
                 self.apps.wake(entity, world);
             }
-            (FlowId::RENO, Kind::Pace) => self.reno.go_on(id, world),
+            (FlowId::RENO, EventKind::Pace) => self.reno.go_on(id, world),
             (FlowId::RENO, _) => self.reno.expire(id, world),
             (FlowId::UDP, _) => self.udp.expire(id, world),
             (FlowId::HOSTS, _) => self.hosts.expire(id, world),
-            (_, Kind::Pace) => self.other.go_on(id, world),
+            (_, EventKind::Pace) => self.other.go_on(id, world),
             (_, _) => self.other.expire(id, world),
         }
     }
@@ -187,8 +187,8 @@ impl Flows {
     pub(crate) fn prefetch_timer(&self, entity: Entity) {
         let flow = FlowId(entity.number());
         match (entity.kind(), flow.table()) {
-            (Kind::Flow | Kind::Pace, FlowId::RENO) => self.reno.prefetch_timer(flow),
-            (Kind::Flow | Kind::Pace, FlowId::OTHER) => self.other.prefetch_timer(flow),
+            (EventKind::Flow | EventKind::Pace, FlowId::RENO) => self.reno.prefetch_timer(flow),
+            (EventKind::Flow | EventKind::Pace, FlowId::OTHER) => self.other.prefetch_timer(flow),
             _ => {}
         }
     }

@@ -14,7 +14,7 @@ use crate::rows::Row;
 use crate::transport::ClassParams;
 
 /// What records look at.
-pub(crate) struct Seen<'a> {
+pub(crate) struct RunView<'a> {
     pub(crate) flows: &'a Flows,
     pub(crate) classes: &'a [ClassParams],
     pub(crate) rows: &'a [Row],
@@ -40,32 +40,32 @@ impl Followed {
     }
 
     /// A flow starts; none: there was no room for it.
-    pub(crate) fn start(&mut self, class: u16, flow: Option<Identity>, seen: &mut Seen<'_>) {
+    pub(crate) fn start(&mut self, class: u16, flow: Option<Identity>, view: &mut RunView<'_>) {
         if let Some(acks) = &mut self.acks {
             acks.start(class, flow);
         }
         if let Some(qlogs) = &mut self.qlogs {
-            qlogs.start(class, flow, seen);
+            qlogs.start(class, flow, view);
         }
     }
 
     /// A packet has been delivered.
-    pub(crate) fn delivered(&mut self, packet: &Packet, seen: &mut Seen<'_>) {
+    pub(crate) fn delivered(&mut self, packet: &Packet, view: &mut RunView<'_>) {
         if let Some(acks) = &mut self.acks {
-            acks.delivered(packet, seen.flows, seen.classes, seen.net.now);
+            acks.delivered(packet, view.flows, view.classes, view.net.now);
         }
         if let Some(qlogs) = &mut self.qlogs {
-            qlogs.delivered(packet, seen);
+            qlogs.delivered(packet, view);
         }
     }
 
     /// A timer of the flow of this number has fired.
-    pub(crate) fn expired(&mut self, number: u32, seen: &mut Seen<'_>) {
+    pub(crate) fn expired(&mut self, number: u32, view: &mut RunView<'_>) {
         if let Some(acks) = &mut self.acks {
-            acks.expired(number, seen.flows, seen.classes, seen.net.now);
+            acks.expired(number, view.flows, view.classes, view.net.now);
         }
         if let Some(qlogs) = &mut self.qlogs {
-            qlogs.expired(number, seen);
+            qlogs.expired(number, view);
         }
     }
 

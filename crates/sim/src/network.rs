@@ -10,13 +10,13 @@ use tidegate_core::law::greedy::{Key, Names, Node};
 use tidegate_core::packet::{Ext, Flags, Packet};
 use tidegate_core::port::{Outcome, Port, Stages};
 use tidegate_core::units::{Pace, Time};
-use tidegate_model::port::{Fate, Media, Mishaps, NoSuchLaw, OwnLaws, Supplied};
+use tidegate_model::port::{Media, Mishap, Mishaps, NoSuchLaw, OwnLaws, Supplied};
 use tidegate_model::route::{NO_PORT, Routes};
 use tidegate_model::scenario::{self, PacketKind, Scenario};
 
 use crate::arrivals::Records;
 use crate::datagrams::Datagrams;
-use crate::engine::{Entity, Events, Kind};
+use crate::engine::{Entity, EventKind, Events};
 use crate::error::BuildError;
 use crate::flight::{Flight, Landing};
 use crate::flow_id::FlowId;
@@ -135,7 +135,7 @@ impl Network {
     pub(crate) fn schedule_tick(&mut self, port: u32) {
         let at = self.ports[port as usize].tick_at();
         if at != Time::NEVER {
-            self.events.push(at, Entity::new(Kind::Tick, port));
+            self.events.push(at, Entity::new(EventKind::Tick, port));
         }
     }
 
@@ -314,10 +314,10 @@ impl Network {
         let onward = onward.unwrap_or(NO_PORT);
         let fate = match self.mishaps.get_mut(&number) {
             Some(mishaps) => mishaps.befall(packet, packet.at),
-            None => Some(Fate::WHOLE),
+            None => Some(Mishap::NONE),
         };
         match fate {
-            Some(Fate::WHOLE) => self.come_in(onward, packet, arrived),
+            Some(Mishap::NONE) => self.come_in(onward, packet, arrived),
             Some(fate) => self.go_on_amiss(onward, fate, packet, arrived),
             None => {
                 self.hops -= 1;
@@ -333,16 +333,16 @@ impl Network {
     fn go_on_amiss(
         &mut self,
         onward: u32,
-        fate: Fate,
+        mishap: Mishap,
         packet: &Packet,
         arrived: &mut Packet,
     ) -> bool {
-        self.ports[packet.prev_port as usize].note_mishap(fate.damaged, fate.twice);
+        self.ports[packet.prev_port as usize].note_mishap(mishap.damaged, mishap.twice);
         let mut packet = *packet;
-        if fate.damaged {
+        if mishap.damaged {
             packet.flow = FlowId::new(FlowId::DAMAGED, 0).0;
         }
-        let copy = fate.twice.then(|| self.datagrams.copy(&packet));
+        let copy = mishap.twice.then(|| self.datagrams.copy(&packet));
         let arrives = self.come_in(onward, &packet, arrived);
         let Some(copy) = copy else { return arrives };
         self.hops += 1;
@@ -536,7 +536,7 @@ impl Network {
     #[inline]
     pub(crate) fn look_at(&mut self, number: u32, next: Time) {
         if next != Time::NEVER {
-            self.events.push(next, Entity::new(Kind::Port, number));
+            self.events.push(next, Entity::new(EventKind::Port, number));
         }
     }
 

@@ -16,7 +16,7 @@ use tidegate_model::scenario::{End, Scenario, Transport};
 
 use crate::capture::Identity;
 use crate::error::BuildError;
-use crate::followed::Seen;
+use crate::followed::RunView;
 use crate::network::Network;
 
 /// What a record begins and ends with (RFC 7464).
@@ -80,7 +80,7 @@ impl Qlogs {
     }
 
     /// A flow starts; none: there was no room for it.
-    pub(crate) fn start(&mut self, class: u16, flow: Option<Identity>, seen: &mut Seen<'_>) {
+    pub(crate) fn start(&mut self, class: u16, flow: Option<Identity>, view: &mut RunView<'_>) {
         let number = self.started[usize::from(class)];
         self.started[usize::from(class)] += 1;
         for log in &mut self.logs {
@@ -88,37 +88,37 @@ impl Qlogs {
                 log.flow = flow;
             }
         }
-        self.leave(seen);
+        self.leave(view);
     }
 
     /// A packet has been delivered.
-    pub(crate) fn delivered(&mut self, packet: &Packet, seen: &mut Seen<'_>) {
+    pub(crate) fn delivered(&mut self, packet: &Packet, view: &mut RunView<'_>) {
         let slot = (packet.flow, packet.generation);
         let here = |log: &Log| log.flow.is_some_and(|flow| flow.slot == slot);
         let place = packet.flags.has(Flags::TO_SOURCE).then(|| self.logs.iter().position(here));
         let Some(place) = place.flatten() else { return };
-        let now = seen.net.now;
+        let now = view.net.now;
         // what left earlier comes before it, what it has let out behind it
-        let behind = seen.net.records.leaving.partition_point(|&(at, _)| at < now);
-        let after = seen.net.records.leaving.split_off(behind);
-        self.leave(seen);
-        seen.net.records.leaving = after;
+        let behind = view.net.records.leaving.partition_point(|&(at, _)| at < now);
+        let after = view.net.records.leaving.split_off(behind);
+        self.leave(view);
+        view.net.records.leaving = after;
         self.logs[place].come(packet, now);
-        self.logs[place].record_sender(seen);
-        self.leave(seen);
+        self.logs[place].record_sender(view);
+        self.leave(view);
     }
 
     /// A timer of the flow of this number has fired.
-    pub(crate) fn expired(&mut self, number: u32, seen: &mut Seen<'_>) {
+    pub(crate) fn expired(&mut self, number: u32, view: &mut RunView<'_>) {
         let here = |log: &Log| log.flow.is_some_and(|flow| flow.slot.0 == number);
         let Some(place) = self.logs.iter().position(here) else { return };
-        self.leave(seen);
-        self.logs[place].record_sender(seen);
+        self.leave(view);
+        self.logs[place].record_sender(view);
     }
 
     /// Writes what has left; packets of other flows are forgotten.
-    fn leave(&mut self, seen: &mut Seen<'_>) {
-        for (at, packet) in seen.net.records.leaving.drain(..) {
+    fn leave(&mut self, view: &mut RunView<'_>) {
+        for (at, packet) in view.net.records.leaving.drain(..) {
             let slot = (packet.flow, packet.generation);
             let here = |log: &&mut Log| log.flow.is_some_and(|flow| flow.slot == slot);
             let log = self.logs.iter_mut().find(here);
@@ -258,12 +258,12 @@ impl Log {
     }
 
     /// How the sender stands; what has changed is told.
-    fn record_sender(&mut self, seen: &Seen<'_>) {
+    fn record_sender(&mut self, view: &RunView<'_>) {
         let Some(flow) = self.flow else { return };
-        let now = seen.net.now;
+        let now = view.net.now;
         let mut metrics = self.metrics;
         if let Some((mss, _)) = self.segment {
-            let Some(sender) = seen.flows.sender(&flow, seen.classes) else {
+            let Some(sender) = view.flows.sender(&flow, view.classes) else {
                 // the slot may be another flow's soon
                 self.flow = None;
                 return;
@@ -273,10 +273,10 @@ impl Log {
             metrics.flight = sender.flight;
             metrics.ssthresh = sender.ssthresh.map_or(0, |segments| (segments * segment) as u64);
             metrics.srtt = sender.srtt.unwrap_or(Time::ZERO);
-        } else if let Some(state) = seen.flows.snapshot(&flow, seen.classes, seen.rows) {
+        } else if let Some(state) = view.flows.snapshot(&flow, view.classes, view.rows) {
             metrics.cwnd = (state.cwnd * self.full) as u64;
             metrics.srtt = state.srtt.unwrap_or(Time::ZERO);
-            let lost = seen.rows[flow.row as usize].retransmitted;
+            let lost = view.rows[flow.row as usize].retransmitted;
             for _ in self.lost..lost {
                 self.event(now, "packet_lost", "");
             }

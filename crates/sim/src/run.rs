@@ -20,7 +20,7 @@ use crate::app::is_driven;
 use crate::backlog::Backlog;
 use crate::capture::{Capture, Noted};
 use crate::class_rates::ClassRates;
-use crate::engine::{Entity, Kind};
+use crate::engine::{Entity, EventKind};
 use crate::error::BuildError;
 use crate::flows::{Flows, Sends, patience};
 use crate::followed::Followed;
@@ -55,7 +55,7 @@ enum Source {
     Reno,
     /// Another control inside TCP.
     Inside,
-    Controlled(control::Control),
+    Controlled(control::TransportControl),
     Custom(Factory),
     /// Users whose application drives connections under such a control.
     App(Box<Source>),
@@ -80,12 +80,12 @@ impl Source {
         let place = controls.iter().position(|(name, _)| *name == class.name);
         let factory = match (&class.transport, place) {
             (_, Some(place)) => Some(controls.swap_remove(place).1),
-            (Transport::Controlled(tcp, control::Control::Python(own)), None) => {
+            (Transport::Controlled(tcp, control::TransportControl::Python(own)), None) => {
                 let no_such = || BuildError::NoSuchLaw(own.name.clone());
                 let made = custom.flow_controls.as_mut().and_then(|of| of(&own.name, tcp));
                 Some(made.ok_or_else(no_such)?)
             }
-            (Transport::Controlled(tcp, control::Control::Crate(theirs)), None) => {
+            (Transport::Controlled(tcp, control::TransportControl::Crate(theirs)), None) => {
                 let no_such = || BuildError::NoSuchControl(theirs.name.clone());
                 let drawn = stream(seed, &class.name, "control").random();
                 let made = custom.crate_controls.as_mut();
@@ -229,19 +229,19 @@ impl Simulation {
             if let FlowSize::Unlimited { stop } = self.scenario.traffic[class as usize].size
                 && stop < self.scenario.duration
             {
-                self.net.events.push(stop, Entity::new(Kind::Stop, class));
+                self.net.events.push(stop, Entity::new(EventKind::Stop, class));
             }
         }
         for (number, change) in self.scenario.changes.iter().enumerate() {
-            self.net.events.push(change.at, Entity::new(Kind::Change, number as u32));
+            self.net.events.push(change.at, Entity::new(EventKind::Change, number as u32));
         }
         // without a warm-up the whole run counts, from its first packet on
         if self.scenario.warmup > Time::ZERO {
-            self.net.events.push(self.scenario.warmup, Entity::new(Kind::Warm, 0));
+            self.net.events.push(self.scenario.warmup, Entity::new(EventKind::Warm, 0));
         }
-        self.net.events.push(self.scenario.warmup, Entity::new(Kind::Backlog, 0));
+        self.net.events.push(self.scenario.warmup, Entity::new(EventKind::Backlog, 0));
         let first = self.scenario.sample.min(self.scenario.duration);
-        self.net.events.push(first, Entity::new(Kind::Sample, 0));
+        self.net.events.push(first, Entity::new(EventKind::Sample, 0));
         self.schedule_series();
     }
 
@@ -251,7 +251,7 @@ impl Simulation {
         if let Some(flow) = &arrivals.pending
             && flow.start < self.scenario.duration
         {
-            self.net.events.push(flow.start, Entity::new(Kind::Arrival, class));
+            self.net.events.push(flow.start, Entity::new(EventKind::Arrival, class));
         }
     }
 
@@ -260,7 +260,7 @@ impl Simulation {
         let Some(series) = &self.series else { return };
         let (now, end) = (self.net.now, self.scenario.duration);
         if now < end {
-            self.net.events.push((now + series.every).min(end), Entity::new(Kind::Series, 0));
+            self.net.events.push((now + series.every).min(end), Entity::new(EventKind::Series, 0));
         }
     }
 
@@ -355,10 +355,12 @@ impl Simulation {
         let number = entity.number();
         let now = self.net.now;
         match entity.kind() {
-            Kind::Port => {}
-            Kind::Flow | Kind::Pace | Kind::Exchange | Kind::User => self.wake(entity),
-            Kind::Arrival => self.arrive(number),
-            Kind::Stop => {
+            EventKind::Port => {}
+            EventKind::Flow | EventKind::Pace | EventKind::Exchange | EventKind::User => {
+                self.wake(entity)
+            }
+            EventKind::Arrival => self.arrive(number),
+            EventKind::Stop => {
                 let mut world =
                     World { net: &mut self.net, classes: &mut self.classes, rows: &mut self.rows };
                 self.flows.stop(number as u16, &mut world);
@@ -367,7 +369,7 @@ impl Simulation {
                     open.for_each(|flow| capture.learn(Noted::Flow(flow)));
                 }
             }
-            Kind::Tick => {
+            EventKind::Tick => {
                 self.probe.decided(&mut self.net.decided);
                 if let Some(ticked) = self.net.ports[number as usize].tick(now)? {
                     self.probe.decision(now, number, ticked);
@@ -375,20 +377,20 @@ impl Simulation {
                 self.net.schedule_tick(number);
                 self.net.arm(number);
             }
-            Kind::Change => self.change(number as usize),
-            Kind::Warm => {
+            EventKind::Change => self.change(number as usize),
+            EventKind::Warm => {
                 self.probe.warm(self.net.rewind(), now);
                 self.net.undo_rewind();
                 self.warm();
             }
-            Kind::Backlog => {
+            EventKind::Backlog => {
                 self.backlog.sample(&mut self.net.ports, now);
                 let next = now + self.backlog.every;
                 if next <= self.scenario.duration {
-                    self.net.events.push(next, Entity::new(Kind::Backlog, 0));
+                    self.net.events.push(next, Entity::new(EventKind::Backlog, 0));
                 }
             }
-            Kind::Sample => {
+            EventKind::Sample => {
                 // without those of access links, the sampled ports are as they are
                 if self.scenario.sample_access {
                     self.net.rewind();
@@ -398,10 +400,10 @@ impl Simulation {
                 self.class_rates.sample(&self.classes, now);
                 let next = (now + self.scenario.sample).min(self.scenario.duration);
                 if next > now {
-                    self.net.events.push(next, Entity::new(Kind::Sample, 0));
+                    self.net.events.push(next, Entity::new(EventKind::Sample, 0));
                 }
             }
-            Kind::Series => {
+            EventKind::Series => {
                 if let Some(series) = &mut self.series {
                     series.sample(&self.flows, &self.classes, &self.rows, &mut self.net);
                 }
@@ -557,7 +559,8 @@ fn params(class: &Class, by_answer: bool, seed: u64, warmup: Time) -> ClassParam
     // a class without TCP needs none of this
     let tcp = class.transport.tcp().cloned().unwrap_or_else(|| Profile::default().tcp());
     // controls made for QUIC hear of every mark, as there (RFC 9000, 13.4.2)
-    let of_crate = matches!(class.transport, Transport::Controlled(_, control::Control::Crate(_)));
+    let of_crate =
+        matches!(class.transport, Transport::Controlled(_, control::TransportControl::Crate(_)));
     ClassParams {
         ecn: if of_crate && tcp.ecn { Ecn::Counted } else { tcp.ecn() },
         tcp,

@@ -228,7 +228,7 @@ pub(crate) struct SenderState {
 
 /// Whether a flow continues after an event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Fate {
+pub(crate) enum FlowFate {
     /// It continues.
     Lives,
     /// It is over; its slot is free.

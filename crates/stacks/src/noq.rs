@@ -32,7 +32,7 @@ pub use end::stack;
 pub(crate) use estimator::Estimator;
 use estimator::Listener;
 use ids::Keys as Tokens;
-use plain::{Handshake, Key, Plain, TAG, keys};
+use plain::{Handshake, Plain, PlainKey, TAG, keys};
 use proto::{ConnectionId, PathId, Side};
 
 impl Controller for Listener {
@@ -86,7 +86,7 @@ impl ServerConfig for Plain {
     }
 }
 
-impl PacketKey for Key {
+impl PacketKey for PlainKey {
     fn encrypt(&self, _: PathId, _: u64, packet: &mut [u8], _: usize) {
         let tag = packet.len().saturating_sub(TAG);
         packet[tag..].fill(0);

@@ -41,8 +41,8 @@ pub fn stack(control: QuicControl, datagram: u16) -> Stack {
     };
     Box::new(move |transfer| {
         let mut draws = Draws::new(transfer.seed);
-        let [client, server] =
-            [true, false].map(|client| End::new(client, control, datagram, transfer, draws.next()));
+        let [client, server] = [true, false]
+            .map(|client| SmoltcpEnd::new(client, control, datagram, transfer, draws.next()));
         Ends { client: Box::new(client), server: Box::new(server) }
     })
 }
@@ -100,7 +100,7 @@ impl Device for Wire {
 }
 
 /// One end of one connection.
-struct End {
+struct SmoltcpEnd {
     wire: Wire,
     interface: Interface,
     sockets: SocketSet<'static>,
@@ -117,14 +117,14 @@ struct End {
     report: Report,
 }
 
-impl End {
+impl SmoltcpEnd {
     fn new(
         client: bool,
         control: CongestionControl,
         datagram: u16,
         transfer: &Transfer,
         seed: u64,
-    ) -> End {
+    ) -> SmoltcpEnd {
         let mtu = usize::from(datagram) + IP;
         let mut wire = Wire { mtu, come: VecDeque::new(), leaving: VecDeque::new() };
         let mut config = Config::new(HardwareAddress::Ip);
@@ -153,7 +153,7 @@ impl End {
         let sends = client != transfer.download;
         let left = if sends { transfer.size.unwrap_or(u64::MAX) } else { 0 };
         let (at, highest) = (start, None);
-        End { wire, interface, sockets, socket, client, sends, left, at, highest, report }
+        SmoltcpEnd { wire, interface, sockets, socket, client, sends, left, at, highest, report }
     }
 
     /// Reads what has come, and hands in as much as the stack takes.
@@ -220,7 +220,7 @@ impl End {
     }
 }
 
-impl Host for End {
+impl Host for SmoltcpEnd {
     fn receive(&mut self, _: Time, segment: &[u8], _: Mark) {
         let length = (segment.len() + IP) as u16;
         let mut packet = vec![0x45, 0, 0, 0, 0, 0, 0x40, 0, 64, 6, 0, 0];

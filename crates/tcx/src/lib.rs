@@ -15,30 +15,30 @@ const ENODEV: i32 = 19;
 
 /// A side of an interface.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Side {
+pub enum InterfaceSide {
     /// Packets that come in.
     Ingress,
     /// Packets that leave.
     Egress,
 }
 
-impl Side {
+impl InterfaceSide {
     /// Both sides.
-    pub const ALL: [Side; 2] = [Side::Ingress, Side::Egress];
+    pub const ALL: [InterfaceSide; 2] = [InterfaceSide::Ingress, InterfaceSide::Egress];
 
     fn attach_type(self) -> libbpf_sys::bpf_attach_type {
         match self {
-            Side::Ingress => libbpf_sys::BPF_TCX_INGRESS,
-            Side::Egress => libbpf_sys::BPF_TCX_EGRESS,
+            InterfaceSide::Ingress => libbpf_sys::BPF_TCX_INGRESS,
+            InterfaceSide::Egress => libbpf_sys::BPF_TCX_EGRESS,
         }
     }
 }
 
-impl fmt::Display for Side {
+impl fmt::Display for InterfaceSide {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Side::Ingress => "ingress",
-            Side::Egress => "egress",
+            InterfaceSide::Ingress => "ingress",
+            InterfaceSide::Egress => "egress",
         })
     }
 }
@@ -52,7 +52,11 @@ impl BpfLink {
     ///
     /// # Errors
     /// The kernel refuses it.
-    pub fn attach(program: BorrowedFd<'_>, interface: i32, side: Side) -> io::Result<BpfLink> {
+    pub fn attach(
+        program: BorrowedFd<'_>,
+        interface: i32,
+        side: InterfaceSide,
+    ) -> io::Result<BpfLink> {
         let options = bpf_link_create_opts {
             sz: size_of::<bpf_link_create_opts>() as libbpf_sys::size_t,
             flags: libbpf_sys::BPF_F_BEFORE,
@@ -93,7 +97,7 @@ impl AsFd for BpfLink {
 ///
 /// # Errors
 /// The kernel has no tcx, there is no such interface, or this process may not ask.
-pub fn programs(interface: i32, side: Side) -> io::Result<Vec<u32>> {
+pub fn programs(interface: i32, side: InterfaceSide) -> io::Result<Vec<u32>> {
     let mut ids = [0u32; MOST];
     let mut options = bpf_prog_query_opts {
         sz: size_of::<bpf_prog_query_opts>() as libbpf_sys::size_t,
@@ -112,7 +116,7 @@ pub fn programs(interface: i32, side: Side) -> io::Result<Vec<u32>> {
 
 /// Whether this kernel has tcx: if so, it says of a number of no interface that there is none.
 pub fn available() -> bool {
-    programs(0, Side::Egress).is_err_and(|error| error.raw_os_error() == Some(ENODEV))
+    programs(0, InterfaceSide::Egress).is_err_and(|error| error.raw_os_error() == Some(ENODEV))
 }
 
 /// libbpf returns the error of a call as a negative number.

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use tidegate_core::active::message::Segment;
+use tidegate_core::active::message::FlowMessage;
 use tidegate_core::active::{Header, encode};
 use tidegate_nodes::node::control::{Following, Injection};
 use tidegate_nodes::node::faults::Faults;
 use tidegate_nodes::testbed::bench::{Load, measure};
 use tidegate_nodes::testbed::plan::{Places, Testbed};
-use tidegate_nodes::testbed::report::Report;
+use tidegate_nodes::testbed::report::TestbedReport;
 use tidegate_nodes::testbed::running::Running;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tidegated");
@@ -123,8 +123,13 @@ fn a_small_testbed_filters_the_greedy_source() {
     running.begin().expect("it begins");
     assert!(running.await_end(PATIENCE).expect("all answer"), "not done in time");
     let statuses = running.statuses().expect("all answer");
-    let report =
-        Report { testbed: &testbed, places: &places, statuses: &statuses, begun_us: 0, done: true };
+    let report = TestbedReport {
+        testbed: &testbed,
+        places: &places,
+        statuses: &statuses,
+        begun_us: 0,
+        done: true,
+    };
     for one in report.connections() {
         assert_eq!(one.delivered_share < 1.0, one.origin == "greedy", "{one:?}");
     }
@@ -184,7 +189,8 @@ fn a_node_killed_and_restarted() {
     running.restart("middle").expect("it returns");
     running.await_end(PATIENCE).expect("all answer");
     let (places, statuses) = (running.places(), running.statuses().expect("all answer"));
-    let report = Report { testbed: &testbed, places, statuses: &statuses, begun_us: 0, done: true };
+    let report =
+        TestbedReport { testbed: &testbed, places, statuses: &statuses, begun_us: 0, done: true };
     for one in report.connections().into_iter().filter(|one| one.origin != "greedy") {
         assert_eq!(one.delivered_share, 1.0, "{one:?}");
     }
@@ -209,8 +215,13 @@ fn datagrams_lost_doubled_and_overtaken() {
     running.begin().expect("it begins");
     assert!(running.await_end(PATIENCE).expect("all answer"), "not done in time");
     let statuses = running.statuses().expect("all answer");
-    let report =
-        Report { testbed: &testbed, places: &places, statuses: &statuses, begun_us: 0, done: true };
+    let report = TestbedReport {
+        testbed: &testbed,
+        places: &places,
+        statuses: &statuses,
+        begun_us: 0,
+        done: true,
+    };
     for one in report.connections().into_iter().filter(|one| one.origin != "greedy") {
         assert_eq!(one.delivered_share, 1.0, "{one:?}");
     }
@@ -299,7 +310,7 @@ fn a_flood_leaves_a_node_small() {
     let middle = running.places()["middle"];
     let socket = UdpSocket::bind("127.0.0.1:0").expect("a socket");
     let to = (std::net::Ipv4Addr::from(middle.ip), middle.port);
-    let payload = Segment::Data { number: 1, answer: true }.encode(400);
+    let payload = FlowMessage::Data { number: 1, answer: true }.encode(400);
     for number in 0..200_000u32 {
         let [a, b, c, d] = number.to_be_bytes();
         let source = tidegate_core::active::Address { ip: [a, b, c, d], port: 1 };

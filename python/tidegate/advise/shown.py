@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tidegate.advise.fit import Estimate, Link
     from tidegate.advise.many import HowMany
     from tidegate.advise.router import Commands
-    from tidegate.advise.verdict import Verdict
+    from tidegate.advise.verdict import LinkAdvice
     from tidegate.show.advice import Setting, Users
     from tidegate.show.experience import Measure
 
@@ -68,7 +68,7 @@ LEFT_OUT = ("lost_share", "flow_rate_jain", "never_started_share")
 call counts what it loses."""
 
 
-def of_people(judged: Verdict, title: str) -> Table:
+def of_people(judged: LinkAdvice, title: str) -> Table:
     """Return what people feel under each control; a value beyond its last limit is red.
 
     One screen: the page of the runs has the other measures.

@@ -30,7 +30,7 @@ def attempts(asked: int | None) -> tuple[int, ...]:
     return SEEDS if asked is None else (asked,)
 
 
-def settled(before: Verdict | None, now: Verdict) -> bool:
+def settled(before: LinkAdvice | None, now: LinkAdvice) -> bool:
     """Tell whether fewer seeds recommended a control that more recommend as well.
 
     With few seeds a difference that is there may not be significant. Then a control that helps is
@@ -42,7 +42,7 @@ def settled(before: Verdict | None, now: Verdict) -> bool:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class LinkAdvice:
     """What people feel under each control, and which to take."""
 
     settings: tuple[Setting, ...]
@@ -123,7 +123,7 @@ def within_reach(users: Sequence[Users], rtt_s: float) -> list[Users]:
     ]
 
 
-def verdict(done: GridResult, rtt_s: float) -> Verdict:
+def verdict(done: GridResult, rtt_s: float) -> LinkAdvice:
     """Judge the runs of a comparison of the controls on a link with a round trip."""
     by_name: dict[str, dict[int, Any]] = {}
     for row in done.rows:
@@ -135,7 +135,7 @@ def verdict(done: GridResult, rtt_s: float) -> Verdict:
     return judged(settings, within_reach(users, rtt_s))
 
 
-def judged(settings: Sequence[Setting], users: Sequence[Users]) -> Verdict:
+def judged(settings: Sequence[Setting], users: Sequence[Users]) -> LinkAdvice:
     """Apply the rule; the runs of one seed met the same people."""
     found = advise(settings, users, paired=True)
     seeds = max(len(setting.runs) for setting in settings)
@@ -144,7 +144,7 @@ def judged(settings: Sequence[Setting], users: Sequence[Users]) -> Verdict:
     if _is_hopeless(found, settings, users):
         found = Advice(unknown=found.unknown)
         text = f"No recommendation: {HOPELESS}. Basis: {basis}."
-    return Verdict(tuple(settings), tuple(users), found, text)
+    return LinkAdvice(tuple(settings), tuple(users), found, text)
 
 
 HOPELESS = (

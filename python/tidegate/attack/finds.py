@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from tidegate.attack.objective import Objective
-    from tidegate.attack.search import Found
+    from tidegate.attack.search import WorstWorld
     from tidegate.attack.space import Table, World
     from tidegate.attack.trials import Trials
 
@@ -32,7 +32,7 @@ class Find:
     """A world in which a control is worse, as the search found it and as small as can be."""
 
     name: str
-    found: Found
+    found: WorstWorld
     small: World
     score: float
     """By how many limits it is worse in the small world, the low end of the 95 % interval."""
@@ -41,7 +41,7 @@ class Find:
 
 
 def shrunk(
-    trials: Trials, found: Iterable[Found], wanted: int, parts: Sequence[str] = ()
+    trials: Trials, found: Iterable[WorstWorld], wanted: int, parts: Sequence[str] = ()
 ) -> Iterator[Find]:
     """Yield so many finds, the worst first; of those that shrink to the same parts the first.
 

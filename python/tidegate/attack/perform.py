@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from tidegate.attack.finds import Find
     from tidegate.attack.objective import Objective
-    from tidegate.attack.search import Found
+    from tidegate.attack.search import WorstWorld
     from tidegate.attack.space import Space
     from tidegate.certify.controls import Control
     from tidegate.papers.folder import CaseFolder
@@ -148,7 +148,7 @@ def _held(text: str) -> tuple[str, float]:
 class Outcome:
     """What a search found, and how many runs it took."""
 
-    rounds: tuple[Found, ...]
+    rounds: tuple[WorstWorld, ...]
     finds: tuple[Find, ...]
     searched: int
     """Runs of the search."""

@@ -38,7 +38,7 @@ HALVES = (0.25, 0.75)
 
 
 @dataclass(frozen=True)
-class Found:
+class WorstWorld:
     """The worst world of a round."""
 
     world: World
@@ -53,7 +53,7 @@ def search(
     seed: int,
     more: Callable[[], bool],
     only: Sequence[str] = (),
-) -> Iterator[Found]:
+) -> Iterator[WorstWorld]:
     """Yield the worst world of each round, as long as there may be `more` runs.
 
     `more` is asked before each batch of worlds; what is under way is yielded. Where nothing can be
@@ -73,12 +73,16 @@ def search(
                 return
             continue
         taken.add(world.parts)
-        yield _improved(space, Found(world, score, number), scores, rng, more)
+        yield _improved(space, WorstWorld(world, score, number), scores, rng, more)
 
 
 def _improved(
-    space: Space, first: Found, scores: Scores, rng: np.random.Generator, more: Callable[[], bool]
-) -> Found:
+    space: Space,
+    first: WorstWorld,
+    scores: Scores,
+    rng: np.random.Generator,
+    more: Callable[[], bool],
+) -> WorstWorld:
     """Return a world of the same parts that is at least as bad."""
     shape, places = space.places(first.world)
     strategy = _strategy(np.clip(places, *HALVES), rng)
@@ -94,7 +98,7 @@ def _improved(
         score, world = max(zip(found, worlds, strict=True), key=lambda each: each[0])
         since = 0 if score > best.score else since + 1
         if score > best.score:
-            best = Found(world, score, first.round)
+            best = WorstWorld(world, score, first.round)
     return best
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tidegate.advise.many import HowMany
     from tidegate.advise.people import People
     from tidegate.advise.router import Commands, Router
-    from tidegate.advise.verdict import Verdict
+    from tidegate.advise.verdict import LinkAdvice
     from tidegate.grid.grid_folder import GridFolder
     from tidegate.grid.plan import Plan
 
@@ -136,14 +136,14 @@ SCENARIO = "scenario.toml"
 class Answer:
     """What was simulated, and where it is."""
 
-    verdict: Verdict | None = None
+    verdict: LinkAdvice | None = None
     folder: Path | None = None
     seeds: int = 0
     """How many seeds it rests on."""
     many: list[HowMany] = field(default_factory=list)
 
     @property
-    def judged(self) -> Verdict:
+    def judged(self) -> LinkAdvice:
         """What people feel under each control, where it was simulated."""
         assert self.verdict is not None
         return self.verdict

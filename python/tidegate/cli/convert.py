@@ -27,14 +27,14 @@ def convert(file: File, rate: Rate = None, delay: Delay = None, out: Out = None)
     from tidegate.errors import UsageError
     from tidegate.results.store import display, write_whole
     from tidegate.scenario import made, quantities
-    from tidegate.scenario.made.graph import Given
+    from tidegate.scenario.made.graph import LinkDefaults
     from tidegate.show.next_command import program
 
     if rate is not None:
         quantities.rate_bps("--rate", rate)
     if delay is not None:
         quantities.time_s("--delay", delay)
-    found = made.of_file(file, Given(rate, delay))
+    found = made.of_file(file, LinkDefaults(rate, delay))
     folder = out or Path(file.stem)
     for name in found.files:
         if (folder / name).exists():

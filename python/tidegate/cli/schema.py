@@ -11,7 +11,7 @@ from tidegate.cli.console import text
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tidegate.scenario.keys import Part
+    from tidegate.scenario.keys import KeyTable
 
 Keys = Annotated[
     str | None,
@@ -34,7 +34,7 @@ def schema(keys: Keys = None) -> None:
         typer.echo("\n\n".join("\n".join(_lines(part)) for part in named(keys)))
 
 
-def _lines(part: Part) -> Iterator[str]:
+def _lines(part: KeyTable) -> Iterator[str]:
     """Yield a part as text: each key with its meaning below, then its choices."""
     yield f"{part.title}: {part.text}".removesuffix(": ")
     for key in part.keys:

@@ -202,7 +202,7 @@ def simulated(subject: Subject, say: Callable[[str], object]) -> tuple[Side, lis
 
 
 @dataclass(frozen=True)
-class Row:
+class ComparedMeasure:
     """A measure of both: means over the seeds, and half the 95 % intervals."""
 
     group: str
@@ -220,10 +220,10 @@ class Row:
         return 0.0 if a == b else (b - a) / a if a else None
 
 
-def rows(there: Side, here: Side) -> list[Row]:
+def rows(there: Side, here: Side) -> list[ComparedMeasure]:
     """Put real and simulated hosts side by side."""
     found = [
-        Row(
+        ComparedMeasure(
             group,
             name,
             label,
@@ -234,10 +234,13 @@ def rows(there: Side, here: Side) -> list[Row]:
         for name, label in MEASURES.items()
     ]
     name, label = QUEUE
-    return [*found, Row("bottleneck", name, label, interval(there.queues), interval(here.queues))]
+    return [
+        *found,
+        ComparedMeasure("bottleneck", name, label, interval(there.queues), interval(here.queues)),
+    ]
 
 
-def document(subject: Subject, kernel: str, found: Iterable[Row]) -> dict[str, Any]:
+def document(subject: Subject, kernel: str, found: Iterable[ComparedMeasure]) -> dict[str, Any]:
     """Return the comparison for machines."""
     return {
         "scenario": subject.scenario.name,

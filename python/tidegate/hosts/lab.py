@@ -319,7 +319,7 @@ class Lab:
             raise LabError(f"the server does not start: {self.end(server)}")
         return server
 
-    def link(self, scenario: Path, *settings: str, seed: int = 1) -> Link:
+    def link(self, scenario: Path, *settings: str, seed: int = 1) -> EmulatedLink:
         """Start the emulated link of a scenario's `bottleneck`."""
         process = self.start(
             None,
@@ -332,7 +332,7 @@ class Lab:
             self.until(partial(_works, *there), f"a device in {each}", process)
             self._up(each, "tg0", own, other)
         run("ip", "-n", self.right, "route", "add", "default", "via", NEAR)
-        return Link(self, process)
+        return EmulatedLink(self, process)
 
     def gate(self, text: str) -> subprocess.Popen[str]:
         """Start a gate at the router's end of the link, and wait until it is in place."""
@@ -441,7 +441,7 @@ class Lab:
 
 
 @dataclass
-class Link:
+class EmulatedLink:
     """A running emulated link."""
 
     lab: Lab

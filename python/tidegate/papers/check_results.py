@@ -15,7 +15,7 @@ class Numbers:
 
 
 @dataclass(frozen=True)
-class Part:
+class OrderingPart:
     """One part of an ordering: `differences` has one per seed, above zero as claimed."""
 
     what: str
@@ -26,7 +26,7 @@ class Part:
 class Ordering:
     """A statement that one value is greater than another; every part must hold."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[OrderingPart, ...]
     note: str = ""
 
 

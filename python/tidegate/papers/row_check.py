@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tidegate.papers.check import Check
-from tidegate.papers.check_results import Exact, Numbers, Ordering, Part, Unchecked
+from tidegate.papers.check_results import Exact, Numbers, Ordering, OrderingPart, Unchecked
 from tidegate.papers.claims import read
 from tidegate.papers.effective import set_as
 from tidegate.papers.expression import (
@@ -74,7 +74,7 @@ def checks_of(
     found = {}
     for line, claim in enumerate(read(text), 2):
         try:
-            found[claim.id] = Row(claim, package, sets, searches, line).check()
+            found[claim.id] = CheckedClaim(claim, package, sets, searches, line).check()
         except (ValueError, AttributeError) as error:
             raise ValueError(f"{claim.id}: {error}") from error
     return found
@@ -100,7 +100,7 @@ class Clause(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Row:
+class CheckedClaim:
     """A row of `claims.csv` as a check, with the named sets and the modules of its paper."""
 
     claim: Claim
@@ -175,7 +175,7 @@ class Row:
                 yield Clause(where, sides, others[::2], word == _SAY, exactly)
 
     def _find(self, runs: Runs) -> CheckResult:
-        parts: list[Part] = []
+        parts: list[OrderingPart] = []
         notes: list[str] = []
         found: Numbers | Exact | None = None
         for clause in self.clauses():
@@ -197,7 +197,7 @@ class Row:
 
     def _parts(
         self, where: str, sides: list[Side], sign: str, values: list[Floats]
-    ) -> Iterator[Part]:
+    ) -> Iterator[OrderingPart]:
         """Yield the differences of a comparison, above zero as claimed."""
         left, right = values
         less = 1.0 - self.claim.within
@@ -212,7 +212,9 @@ class Row:
         compared = f"{sides[0].text} {sign} {sides[1].text}{margin}".strip()
         what = f"{where}: {compared}" if where else compared
         for name, more, other in pairs:
-            yield Part(f"{what}{name} ({' to '.join(means)})", tuple(map(float, more - other)))
+            yield OrderingPart(
+                f"{what}{name} ({' to '.join(means)})", tuple(map(float, more - other))
+            )
 
     def _calculation(self) -> Exact:
         """Return the value of an expression of what `checks.py` has."""
@@ -304,7 +306,9 @@ def _found(function: Callable[..., Any], values: list[object], runs: Runs) -> Ch
     """Return what a function of `checks.py` finds; it may return the parts of an ordering."""
     found = function(runs, *values)
     if isinstance(found, dict):
-        return Ordering(tuple(Part(what, tuple(map(float, each))) for what, each in found.items()))
+        return Ordering(
+            tuple(OrderingPart(what, tuple(map(float, each))) for what, each in found.items())
+        )
     finding: CheckResult = found
     return finding
 

@@ -28,7 +28,7 @@ class Key:
 
 
 @dataclass(frozen=True)
-class Part:
+class KeyTable:
     """A table of the document, or a choice of values, and the longer ones of its choices."""
 
     title: str
@@ -36,32 +36,32 @@ class Part:
     keys: tuple[Key, ...]
     choices: tuple[str, ...] = ()
     """The values that it may have, in Markdown, the simple ones alone."""
-    longer: tuple[Part, ...] = ()
+    longer: tuple[KeyTable, ...] = ()
     """The values that it may have that are tables."""
 
-    def named(self, name: str) -> Iterator[Part]:
+    def named(self, name: str) -> Iterator[KeyTable]:
         """Yield what is called so: itself, or some of its choices."""
         if name.lower() in {self.title.lower(), _written(self.title)}:
             yield self
         for part in self.longer:
             yield from part.named(name)
 
-    def every(self) -> Iterator[Part]:
+    def every(self) -> Iterator[KeyTable]:
         """Yield it and its choices."""
         yield self
         for part in self.longer:
             yield from part.every()
 
 
-def parts(schema: Schema, reference: Callable[[str], str] = str) -> list[Part]:
+def parts(schema: Schema, reference: Callable[[str], str] = str) -> list[KeyTable]:
     """Return the document and its parts; `reference` says where a value is defined elsewhere."""
     words = _Words(reference)
-    document = Part(WHOLE, "", tuple(words.keys(schema)))
+    document = KeyTable(WHOLE, "", tuple(words.keys(schema)))
     definitions = schema.get("$defs", {}).items()
     return [document, *(words.part(name, each) for name, each in definitions if _own(name))]
 
 
-def named(name: str) -> list[Part]:
+def named(name: str) -> list[KeyTable]:
     """Return the parts that are called so; UsageError names near ones."""
     from tidegate import _native
 
@@ -98,15 +98,15 @@ class _Words:
 
     reference: Callable[[str], str]
 
-    def part(self, name: str, node: Schema) -> Part:
+    def part(self, name: str, node: Schema) -> KeyTable:
         """Return a definition."""
-        return Part(
+        return KeyTable(
             title(name),
             _text(node),
             tuple(self.keys(node)),
             tuple(self._simple(node)),
             tuple(
-                Part(each.get("title", "Either"), _text(each), tuple(self.keys(each)))
+                KeyTable(each.get("title", "Either"), _text(each), tuple(self.keys(each)))
                 for each in _alternatives(node)
                 if len(each.get("properties", {})) > 1
             ),

@@ -13,7 +13,7 @@ from tidegate.results.digits import significant
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from tidegate.hosts.against import Row
+    from tidegate.hosts.against import ComparedMeasure
 
 
 def value(found: Mapping[str, float | None]) -> str:
@@ -25,12 +25,12 @@ def value(found: Mapping[str, float | None]) -> str:
     return shown if high is None else f"{shown} ± {significant(high - mean, 2)}"
 
 
-def difference(row: Row) -> str:
+def difference(row: ComparedMeasure) -> str:
     """Return how much more the simulated hosts have."""
     return "" if row.difference is None else f"{100 * row.difference:+.1f} %"
 
 
-def table(title: str, kernel: str, rows: Iterable[Row]) -> Table:
+def table(title: str, kernel: str, rows: Iterable[ComparedMeasure]) -> Table:
     """Return the measures of each class side by side."""
     made = Table(title=Text(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     for head in ("", "measure"):

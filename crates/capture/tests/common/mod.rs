@@ -8,7 +8,7 @@ use byteorder_slice::{BigEndian, LittleEndian};
 use etherparse::PacketBuilder;
 use pcap_file::pcap::{PcapHeader, RawPcapPacket};
 use pcap_file::{DataLink, Endianness, TsResolution};
-use tidegate_capture::{Direction, Flow, Flows, Reason, Transport};
+use tidegate_capture::{CapturedFlow, Direction, Flows, Reason, Transport};
 
 pub const CLIENT: ([u8; 4], u16) = ([192, 0, 2, 1], 40000);
 pub const SERVER: ([u8; 4], u16) = ([192, 0, 2, 2], 80);
@@ -154,8 +154,8 @@ pub fn flow(
     size_bytes: u64,
     other_bytes: u64,
     closed: bool,
-) -> Flow {
-    Flow {
+) -> CapturedFlow {
+    CapturedFlow {
         start_ns: (start_s * 1e9).round() as u64,
         size_bytes,
         other_bytes,

@@ -1,6 +1,6 @@
 //! The payloads of an active network.
 //!
-//! A passive packet between a source and a sink carries a [`Segment`]:
+//! A passive packet between a source and a sink carries a [`FlowMessage`]:
 //!
 //! | byte | data                 | acknowledgement                       |
 //! |------|----------------------|---------------------------------------|
@@ -8,7 +8,7 @@
 //! | 1-4  | number from 1 on     | next expected number                  |
 //! | 5-   | padding              |                                       |
 //!
-//! A request for a filter ([`Filter`], service 1) carries
+//! A request for a filter ([`FilterRequest`], service 1) carries
 //!
 //! | byte  | content                                                                   |
 //! |-------|---------------------------------------------------------------------------|
@@ -49,7 +49,7 @@ pub mod service {
 
 /// A message between a source and its sink.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Segment {
+pub enum FlowMessage {
     /// Data. Numbers start at 1; the sink acknowledges it if the source asks for it.
     Data {
         /// Its number.
@@ -64,12 +64,12 @@ pub enum Segment {
     },
 }
 
-impl Segment {
+impl FlowMessage {
     /// Encodes the payload, padded to `bytes` (never fewer than it takes).
     pub fn encode(self, bytes: usize) -> Vec<u8> {
         let (kind, number) = match self {
-            Segment::Data { number, answer } => (if answer { 0 } else { 2 }, number),
-            Segment::Ack { next } => (1, next),
+            FlowMessage::Data { number, answer } => (if answer { 0 } else { 2 }, number),
+            FlowMessage::Ack { next } => (1, next),
         };
         let mut payload = vec![0; bytes.max(5)];
         payload[0] = kind;
@@ -81,11 +81,11 @@ impl Segment {
     ///
     /// # Errors
     /// Why it cannot be decoded.
-    pub fn decode(payload: &[u8]) -> Result<Segment, FormatError> {
+    pub fn decode(payload: &[u8]) -> Result<FlowMessage, FormatError> {
         let number = u32::from_be_bytes(take(payload, 1)?);
         match payload[0] {
-            kind @ (0 | 2) => Ok(Segment::Data { number, answer: kind == 0 }),
-            1 => Ok(Segment::Ack { next: number }),
+            kind @ (0 | 2) => Ok(FlowMessage::Data { number, answer: kind == 0 }),
+            1 => Ok(FlowMessage::Ack { next: number }),
             _ => Err(FormatError::Field),
         }
     }
@@ -93,7 +93,7 @@ impl Segment {
 
 /// A request to filter, without its authentication code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Filter {
+pub struct FilterRequest {
     /// The origin whose packets are to be filtered.
     pub origin: Address,
     /// How long the requesting node filters, in ms.
@@ -102,7 +102,7 @@ pub struct Filter {
     pub sequence: u64,
 }
 
-impl Filter {
+impl FilterRequest {
     /// The payload up to the authentication code, which follows it.
     pub fn encode(self) -> Vec<u8> {
         let mut payload = Vec::with_capacity(FILTER + TAG);
@@ -116,12 +116,12 @@ impl Filter {
     ///
     /// # Errors
     /// Why it cannot be decoded.
-    pub fn decode(payload: &[u8]) -> Result<(Filter, &[u8], [u8; TAG]), FormatError> {
+    pub fn decode(payload: &[u8]) -> Result<(FilterRequest, &[u8], [u8; TAG]), FormatError> {
         let tag = take(payload, FILTER)?;
         if payload.len() != FILTER + TAG {
             return Err(FormatError::Length { said: FILTER + TAG, have: payload.len() });
         }
-        let filter = Filter {
+        let filter = FilterRequest {
             origin: Address::of(take(payload, 0)?),
             lasts_ms: u32::from_be_bytes(take(payload, 6)?),
             sequence: u64::from_be_bytes(take(payload, 10)?),

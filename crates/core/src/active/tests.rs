@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::message::{Filter, Hop, Segment, TAG, Trace};
+use super::message::{FilterRequest, FlowMessage, Hop, TAG, Trace};
 use super::*;
 
 fn address(last: u8, port: u16) -> Address {
@@ -143,14 +143,14 @@ proptest! {
         number in any::<u32>(), answer in any::<bool>(), size in 0usize..600, every_hop in any::<bool>(),
         hops in prop::collection::vec(any_hop(), 0..message::MOST_HOPS),
     ) {
-        let filter = Filter { origin, lasts_ms, sequence };
+        let filter = FilterRequest { origin, lasts_ms, sequence };
         let mut payload = filter.encode();
         payload.extend_from_slice(&tag);
-        prop_assert_eq!(Filter::decode(&payload), Ok((filter, &payload[..18], tag)));
-        for segment in [Segment::Data { number, answer }, Segment::Ack { next: number }] {
+        prop_assert_eq!(FilterRequest::decode(&payload), Ok((filter, &payload[..18], tag)));
+        for segment in [FlowMessage::Data { number, answer }, FlowMessage::Ack { next: number }] {
             let payload = segment.encode(size);
             prop_assert_eq!(payload.len(), size.max(5));
-            prop_assert_eq!(Segment::decode(&payload), Ok(segment));
+            prop_assert_eq!(FlowMessage::decode(&payload), Ok(segment));
         }
         let trace = Trace { every_hop, hops };
         prop_assert_eq!(Trace::decode(&trace.encode()), Ok(trace));
@@ -158,7 +158,7 @@ proptest! {
 
     #[test]
     fn any_payload_is_refused_or_means_one_thing(bytes in prop::collection::vec(any::<u8>(), 0..80), count in 0u8..6) {
-        if let Ok((filter, signed, tag)) = Filter::decode(&bytes) {
+        if let Ok((filter, signed, tag)) = FilterRequest::decode(&bytes) {
             prop_assert_eq!(&filter.encode(), signed);
             prop_assert_eq!(&bytes[18..], tag);
         }
@@ -168,7 +168,7 @@ proptest! {
             if let Ok(trace) = Trace::decode(&bytes) {
                 prop_assert_eq!(trace.encode(), &bytes[..]);
             }
-            if let Ok(segment) = Segment::decode(&bytes) {
+            if let Ok(segment) = FlowMessage::decode(&bytes) {
                 prop_assert_eq!(&segment.encode(bytes.len())[..5], &bytes[..5]);
             }
         }

@@ -46,7 +46,7 @@ pub struct Reported {
 }
 
 /// A law while it runs.
-pub trait Control {
+pub trait MediaControl {
     /// A report has come: the packets that it tells of, in the order of their numbers, and the round
     /// trip without the time for which the receiver kept the report.
     fn on_report(&mut self, now: Time, packets: &[Reported], rtt: Time);

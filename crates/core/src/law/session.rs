@@ -37,7 +37,7 @@ use super::{Datapath, Draw, Moment, Reason, Verdict};
 use bucket::Carry;
 pub use bucket::Spent;
 use clients::{Clients, Standing};
-use ingress::{Ends, Ingress};
+use ingress::{CountedEnds, Ingress};
 pub use knobs::{Counts, Knobs, Limiter};
 use quic::Connections;
 use young::Young;
@@ -117,7 +117,7 @@ pub struct Admit {
     young: Option<Young>,
     clients: Option<Clients>,
     connections: Option<Box<Connections>>,
-    ends: Ends,
+    ends: CountedEnds,
     /// When the last packet came.
     now: Time,
 }

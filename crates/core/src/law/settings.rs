@@ -248,8 +248,8 @@ impl Serialize for Setting {
 
 impl<'de> Deserialize<'de> for Setting {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Setting, D::Error> {
-        struct Settings;
-        impl de::Visitor<'_> for Settings {
+        struct SettingVisitor;
+        impl de::Visitor<'_> for SettingVisitor {
             type Value = Setting;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a number, or \"auto\"")
@@ -270,7 +270,7 @@ impl<'de> Deserialize<'de> for Setting {
                 Err(E::invalid_value(de::Unexpected::Str(text), &self))
             }
         }
-        from.deserialize_any(Settings)
+        from.deserialize_any(SettingVisitor)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::units::{Rate, Time};
 use super::in_use::InUse;
 use super::medium::Leave;
 use super::stages::{Origin, Stages, Ticked};
-use super::varying::{Link, Varying};
+use super::varying::{LinkVariation, Varying};
 use super::{Outcome, Port};
 
 /// A port's stages and its waiting packets.
@@ -180,7 +180,7 @@ impl<C: Default> Port<C> {
     }
 
     /// Gives the port a varying link.
-    pub(super) fn vary(&mut self, link: Link) {
+    pub(super) fn vary(&mut self, link: LinkVariation) {
         self.pass_by_stages();
         if let Some(staged) = &mut self.staged {
             staged.link = Some(Box::new(Varying::new(link)));

@@ -23,7 +23,7 @@ pub struct Stage<D: Datapath> {
 
 /// The result of an update.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Report<C> {
+pub struct IntervalResult<C> {
     /// The counts of the interval that ended.
     pub counts: C,
     /// The decision of the law; none: nothing changed.
@@ -66,7 +66,11 @@ impl<D: Datapath> Stage<D> {
     ///
     /// # Errors
     /// The failure of a user's own law, or a deadline that is not later than `now`.
-    pub fn tick(&mut self, now: Time, view: View<'_>) -> Result<Option<Report<D::Counts>>, Fault> {
+    pub fn tick(
+        &mut self,
+        now: Time,
+        view: View<'_>,
+    ) -> Result<Option<IntervalResult<D::Counts>>, Fault> {
         if self.clock.deadline > now {
             return Ok(None);
         }
@@ -77,7 +81,7 @@ impl<D: Datapath> Stage<D> {
         self.clock.set(next, now)?;
         let moment = Moment { now, queue_bytes: view.queue_bytes };
         self.datapath.renewed(&moment, &self.knobs, &mut self.counts);
-        Ok(Some(Report { counts, decision }))
+        Ok(Some(IntervalResult { counts, decision }))
     }
 
     /// A transmission has started, and `waiting` packets still wait.

@@ -8,7 +8,7 @@ use crate::packet::{Flags, Packet};
 use crate::units::Time;
 
 use super::police::Policer;
-use super::stage::{Clock, Report, Stage};
+use super::stage::{Clock, IntervalResult, Stage};
 use super::stamp::Stamp;
 
 /// Where an arrival comes from.
@@ -231,7 +231,7 @@ impl Stages {
     /// Runs one law that is due; the sums in `view` are since the creation of the port.
     pub(super) fn tick(&mut self, now: Time, view: View<'_>) -> Result<Option<Ticked>, Fault> {
         if let Some(gate) = &mut self.gate
-            && let Some(Report { counts, decision }) = gate.tick(now, view)?
+            && let Some(IntervalResult { counts, decision }) = gate.tick(now, view)?
         {
             return Ok(decision.map(|decision| Ticked::Gate { counts, decision }));
         }

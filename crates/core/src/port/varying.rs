@@ -43,7 +43,7 @@ pub struct Batching {
 
 /// How a link differs from one with a constant rate and delay.
 #[derive(Default)]
-pub struct Link {
+pub struct LinkVariation {
     /// Propagation of each packet; none: the link's delay, in the order of sending.
     pub propagation: Option<Box<dyn Propagation>>,
     /// Batches; none: each packet propagates at once.
@@ -62,7 +62,7 @@ pub(super) struct Varying<C> {
     release: Time,
     /// The latest delivery of a packet that others wait for.
     last: Time,
-    link: Link,
+    link: LinkVariation,
     /// When the rate changed last, and how much could be sent until then, in units of 1e-12 bit.
     possible: (Time, u128),
     pub(super) outages: Outages,
@@ -106,7 +106,7 @@ impl Work {
 }
 
 impl<C: Default> Varying<C> {
-    pub(super) fn new(link: Link) -> Varying<C> {
+    pub(super) fn new(link: LinkVariation) -> Varying<C> {
         let (service, gathered, zero) = (None, Vec::new(), Time::ZERO);
         let (possible, outages) = ((zero, 0), Outages::default());
         Varying { service, gathered, release: zero, last: zero, link, possible, outages }

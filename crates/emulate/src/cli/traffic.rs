@@ -23,11 +23,11 @@ const MOST_OPEN: u64 = 1 << 20;
 #[derive(Args, Debug)]
 pub struct Traffic {
     #[command(subcommand)]
-    end: End,
+    command: Command,
 }
 
 #[derive(Subcommand, Debug)]
-enum End {
+enum Command {
     Serve(Serve),
     Run(Run),
 }
@@ -86,9 +86,9 @@ impl Traffic {
         room_for_sessions().at("limit of open files")?;
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().at("tokio")?;
-        match self.end {
-            End::Serve(serve) => runtime.block_on(server::serve(serve.listen)),
-            End::Run(run) => run.run(&runtime),
+        match self.command {
+            Command::Serve(serve) => runtime.block_on(server::serve(serve.listen)),
+            Command::Run(run) => run.run(&runtime),
         }
     }
 }

@@ -15,8 +15,8 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use super::diag::{Diag, Info};
 use super::late::Late;
-use super::plan::{Flow, Plan, Sort};
-use super::record::{Record, Sent};
+use super::plan::{Plan, PlannedFlow, Sort};
+use super::record::{FlowResult, Sent};
 use super::request::Request;
 use super::room::Room;
 use super::server::{HAVE_ALL, LINGER, drain, write_zeros};
@@ -33,9 +33,9 @@ const ANSWER: Duration = Duration::from_secs(20);
 const REST: Duration = Duration::from_millis(500);
 
 /// The result of a run.
-pub struct Found {
+pub struct RunResult {
     /// The flows that started, with their results.
-    pub records: Vec<(Flow, Record)>,
+    pub records: Vec<(PlannedFlow, FlowResult)>,
     /// Largest delay of a start after its planned time, seconds.
     pub latest_start: f64,
     /// How late this process was woken, 95 of 100 times at most, seconds.
@@ -73,7 +73,7 @@ impl Shared {
 /// # Errors
 /// There is no server, the kernel lacks a congestion control, or this machine has no room for a
 /// session.
-pub async fn run(plan: &Plan, to: SocketAddr, run: u64) -> Result<Found, Failure> {
+pub async fn run(plan: &Plan, to: SocketAddr, run: u64) -> Result<RunResult, Failure> {
     try_controls(plan, to)?;
     let began = Instant::now();
     let shared = Rc::new(Shared {
@@ -112,11 +112,11 @@ pub async fn run(plan: &Plan, to: SocketAddr, run: u64) -> Result<Found, Failure
     let latest_start = starts.fold(0.0, f64::max);
     let (broken, first) = shared.broken.borrow().clone();
     let nobody = (broken > 0 && broken == records.len()).then_some(first);
-    Ok(Found { records, latest_start, late_p95: late.p95(), nobody })
+    Ok(RunResult { records, latest_start, late_p95: late.p95(), nobody })
 }
 
 /// Opens each session at its time; returns their results when all are over.
-async fn open(plan: &Plan, shared: &Rc<Shared>) -> Vec<(Flow, Record)> {
+async fn open(plan: &Plan, shared: &Rc<Shared>) -> Vec<(PlannedFlow, FlowResult)> {
     let mut sessions = Vec::with_capacity(plan.flows.len());
     for (number, flow) in plan.flows.iter().enumerate() {
         sleep_until(shared.began + Duration::from_secs_f64(flow.start.secs())).await;
@@ -147,8 +147,9 @@ fn try_controls(plan: &Plan, to: SocketAddr) -> Result<(), Failure> {
 }
 
 /// One session, until it is over, its user gives up or the run ends.
-async fn session(number: u32, flow: Flow, sort: Sort, shared: &Shared) -> Record {
-    let record = Cell::new(Record { start: shared.now(), syn_tries: 1, ..Record::default() });
+async fn session(number: u32, flow: PlannedFlow, sort: Sort, shared: &Shared) -> FlowResult {
+    let record =
+        Cell::new(FlowResult { start: shared.now(), syn_tries: 1, ..FlowResult::default() });
     let near = Cell::new(None);
     let patience = sort.patience.map(|patience| Duration::from_secs_f64(patience.secs()));
     let out = patience.map(|patience| Instant::now() + patience).filter(|out| *out < shared.end);
@@ -181,7 +182,7 @@ async fn session(number: u32, flow: Flow, sort: Sort, shared: &Shared) -> Record
 }
 
 /// Records the kernel's counts at the end of a session or of the run.
-fn record_kernel_counts(found: &mut Record, flow: &Flow, info: &Info) {
+fn record_kernel_counts(found: &mut FlowResult, flow: &PlannedFlow, info: &Info) {
     if found.connected.is_none() {
         found.syn_tries = 1 + info.retransmitted;
         return;
@@ -203,10 +204,10 @@ fn record_kernel_counts(found: &mut Record, flow: &Flow, info: &Info) {
 
 async fn exchange(
     number: u32,
-    flow: Flow,
+    flow: PlannedFlow,
     sort: &Sort,
     shared: &Shared,
-    record: &Cell<Record>,
+    record: &Cell<FlowResult>,
     near: &Cell<Option<SocketAddr>>,
 ) -> io::Result<()> {
     let mut stream = connect(sort, shared, near).await?;

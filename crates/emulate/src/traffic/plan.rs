@@ -14,7 +14,7 @@ const MOST_FLOWS: usize = 2_000_000;
 
 /// A session of the plan.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Flow {
+pub struct PlannedFlow {
     /// When it starts.
     pub start: Time,
     /// Size in bytes; none: unlimited, until `stop`.
@@ -46,7 +46,7 @@ pub struct Plan {
     /// Their classes.
     pub sorts: Vec<Sort>,
     /// The sessions, by start.
-    pub flows: Vec<Flow>,
+    pub flows: Vec<PlannedFlow>,
     /// When the run ends.
     pub duration: Time,
 }
@@ -69,7 +69,7 @@ impl Plan {
                 }
                 let download = flow.opens == End::Receiver;
                 let (start, size) = (flow.start, flow.size);
-                plan.flows.push(Flow { start, size, download, class: place });
+                plan.flows.push(PlannedFlow { start, size, download, class: place });
             }
         }
         plan.flows.sort_by_key(|flow| (flow.start, flow.class));

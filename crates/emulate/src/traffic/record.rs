@@ -16,7 +16,7 @@ use std::io::Write;
 use serde::{Deserialize, Serialize};
 use tidegate_model::columns::FLOWS;
 
-use super::plan::{Flow, Plan};
+use super::plan::{Plan, PlannedFlow};
 use tidegate_common::fail::{At, Failure};
 
 /// The sender's counts at the end of the flow or of the run.
@@ -35,7 +35,7 @@ pub struct Sent {
 
 /// The result of a flow, in seconds since the start of the run.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Record {
+pub struct FlowResult {
     /// The first SYN was sent.
     pub start: f64,
     /// The connection was established.
@@ -54,14 +54,15 @@ pub struct Record {
     pub sent: Sent,
 }
 
-/// A row of the table: numbers in the order of [`FLOWS`], empty where unknown.
-type Row = Vec<String>;
-
 /// Writes the table: the columns of the simulator's `flows`.
 ///
 /// # Errors
 /// It cannot be written.
-pub fn write(to: impl Write, plan: &Plan, records: &[(Flow, Record)]) -> Result<(), Failure> {
+pub fn write(
+    to: impl Write,
+    plan: &Plan,
+    records: &[(PlannedFlow, FlowResult)],
+) -> Result<(), Failure> {
     let mut table = csv::Writer::from_writer(to);
     table.write_record(FLOWS.iter().map(|column| column.name)).at("table of flows")?;
     let shortest = shortest_handshake(records);
@@ -73,14 +74,14 @@ pub fn write(to: impl Write, plan: &Plan, records: &[(Flow, Record)]) -> Result<
 }
 
 /// The shortest handshake of the run; zero if there was none.
-fn shortest_handshake(records: &[(Flow, Record)]) -> f64 {
+fn shortest_handshake(records: &[(PlannedFlow, FlowResult)]) -> f64 {
     let measured = records.iter().map(|(_, record)| record.handshake).filter(|&rtt| rtt > 0.0);
     let shortest = measured.fold(f64::INFINITY, f64::min);
     if shortest.is_finite() { shortest } else { 0.0 }
 }
 
 /// The times of admission, complete data and close.
-fn instants(flow: &Flow, record: &Record, shortest: f64) -> [Option<f64>; 3] {
+fn instants(flow: &PlannedFlow, record: &FlowResult, shortest: f64) -> [Option<f64>; 3] {
     let Some(connected) = record.connected else { return [None; 3] };
     let half = shortest / 2.0;
     if !flow.download {
@@ -92,7 +93,13 @@ fn instants(flow: &Flow, record: &Record, shortest: f64) -> [Option<f64>; 3] {
     [Some(admitted), record.ended, closed.filter(|_| record.ended.is_some())]
 }
 
-fn row(number: usize, class: &str, flow: &Flow, record: &Record, shortest: f64) -> Row {
+fn row(
+    number: usize,
+    class: &str,
+    flow: &PlannedFlow,
+    record: &FlowResult,
+    shortest: f64,
+) -> Vec<String> {
     let [admitted, done, closed] = instants(flow, record, shortest);
     let fct = closed.map(|closed| closed - record.start);
     let fct_admitted = closed.zip(admitted).map(|(closed, admitted)| closed - admitted);
@@ -125,17 +132,18 @@ mod tests {
 
     use super::*;
 
-    const FLOW: Flow = Flow { start: Time::ZERO, size: Some(10_000), download: false, class: 0 };
+    const FLOW: PlannedFlow =
+        PlannedFlow { start: Time::ZERO, size: Some(10_000), download: false, class: 0 };
 
     // By hand: the SYN at 1 s was refused, that at 2 s was admitted and answered after 40 ms.
     #[test]
     fn an_upload_is_admitted_when_the_syn_that_got_through_was_sent() {
-        let record = Record {
+        let record = FlowResult {
             start: 1.0,
             connected: Some(2.04),
             handshake: 0.04,
             ended: Some(2.5),
-            ..Record::default()
+            ..FlowResult::default()
         };
         let [admitted, done, closed] = instants(&FLOW, &record, 0.04);
         assert!((admitted.expect("it was") - 2.0).abs() < 1e-9);
@@ -147,25 +155,25 @@ mod tests {
     #[test]
     fn a_download_is_closed_as_its_server_says() {
         let sent = Sent { closed_after: Some(0.3), ..Sent::default() };
-        let flow = Flow { download: true, ..FLOW };
-        let record = Record {
+        let flow = PlannedFlow { download: true, ..FLOW };
+        let record = FlowResult {
             start: 1.0,
             connected: Some(1.04),
             handshake: 0.04,
             ended: Some(1.3),
             sent,
-            ..Record::default()
+            ..FlowResult::default()
         };
         let [admitted, done, closed] = instants(&flow, &record, 0.04);
         assert!((admitted.expect("it was") - 1.02).abs() < 1e-9);
         assert_eq!(done, Some(1.3));
         assert!((closed.expect("it was") - 1.36).abs() < 1e-9);
-        assert_eq!(instants(&flow, &Record::default(), 0.04), [None; 3], "never admitted");
+        assert_eq!(instants(&flow, &FlowResult::default(), 0.04), [None; 3], "never admitted");
     }
 
     // A row has a value for each column of the table.
     #[test]
     fn a_row_is_as_wide_as_the_table() {
-        assert_eq!(row(0, "web", &FLOW, &Record::default(), 0.0).len(), FLOWS.len());
+        assert_eq!(row(0, "web", &FLOW, &FlowResult::default(), 0.0).len(), FLOWS.len());
     }
 }

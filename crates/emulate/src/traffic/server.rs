@@ -67,13 +67,13 @@ impl Book {
 }
 
 /// The addresses of a connection, ours first.
-type Ends = (SocketAddr, SocketAddr);
+type AddressPair = (SocketAddr, SocketAddr);
 
 /// Shared by all sessions.
 struct Shared {
     book: RefCell<Book>,
     /// Downloads under way, by run and flow.
-    active: RefCell<BTreeMap<(u64, u32), Ends>>,
+    active: RefCell<BTreeMap<(u64, u32), AddressPair>>,
     diag: RefCell<Option<Diag>>,
 }
 
@@ -208,11 +208,11 @@ pub(super) async fn write_zeros(stream: &mut TcpStream, size: Option<u64>) -> io
     Ok(())
 }
 
-fn ends(stream: &TcpStream) -> Option<Ends> {
+fn ends(stream: &TcpStream) -> Option<AddressPair> {
     stream.local_addr().ok().zip(stream.peer_addr().ok())
 }
 
-fn sent((near, far): Ends, shared: &Shared, closed: Option<Duration>) -> Sent {
+fn sent((near, far): AddressPair, shared: &Shared, closed: Option<Duration>) -> Sent {
     let mut diag = shared.diag.borrow_mut();
     let info = diag.as_mut().and_then(|diag| diag.of(near, far)).unwrap_or_default();
     Sent {

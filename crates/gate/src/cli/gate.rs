@@ -14,7 +14,7 @@ use crate::config::{self, Config, Direction};
 use crate::controller;
 use crate::link::Netlink;
 use crate::observe::Plan;
-use crate::orders::{self, Order, give};
+use crate::orders::{self, GateOrder, give};
 use crate::page::place::Place;
 use crate::status::by;
 
@@ -24,7 +24,7 @@ use crate::status::by;
 /// programs and its shaper. If the gate stops working, everything passes.
 #[derive(Args, Debug)]
 #[command(args_conflicts_with_subcommands = true)]
-pub struct Gate {
+pub struct GateArgs {
     /// The configuration of the gate (TOML), for one direction or for both; repeatable
     #[arg(long, value_name = "FILE", default_value = "/etc/tidegate/gate.toml")]
     config: Vec<PathBuf>,
@@ -131,16 +131,16 @@ fn duration(time: Time) -> Duration {
     Duration::from_nanos(time.ps() / 1_000)
 }
 
-impl Gate {
+impl GateArgs {
     /// Runs the gate, checks its file, or speaks to a running one.
     pub fn run(self) -> Result<(), Failure> {
         match self.command {
             Some(Command::Observe(observe)) => return observe.run(),
             Some(Command::Enforce(enforce)) => {
-                return enforce.gate.give(Order::Enforce(duration(enforce.length)));
+                return enforce.gate.give(GateOrder::Enforce(duration(enforce.length)));
             }
-            Some(Command::Confirm(gate)) => return gate.give(Order::Confirm),
-            Some(Command::Revert(gate)) => return gate.give(Order::Revert),
+            Some(Command::Confirm(gate)) => return gate.give(GateOrder::Confirm),
+            Some(Command::Revert(gate)) => return gate.give(GateOrder::Revert),
             Some(Command::Page(gate)) => return gate.page(),
             None => {}
         }
@@ -241,7 +241,7 @@ impl Observe {
 }
 
 impl Running {
-    fn give(&self, order: Order) -> Result<(), Failure> {
+    fn give(&self, order: GateOrder) -> Result<(), Failure> {
         output::say(&(give(&self.socket()?, order)? + "\n"));
         Ok(())
     }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::orders::Order;
+use crate::orders::GateOrder;
 use crate::page::place::Place;
 
 const BASE: &str = "
@@ -114,10 +114,10 @@ proptest! {
     fn any_line_is_an_order_or_is_refused(
         text in prop_oneof!["\\PC{0,40}", "enforce [0-9]{1,25}", "(confirm|revert) ?\\PC{0,5}"],
     ) {
-        if let Ok(order) = text.parse::<Order>() {
+        if let Ok(order) = text.parse::<GateOrder>() {
             prop_assert_eq!(order.to_string().parse(), Ok(order));
             // the gate adds the time of a trial to its clock
-            if let Order::Enforce(time) = order {
+            if let GateOrder::Enforce(time) = order {
                 prop_assert!(std::time::Instant::now().checked_add(time).is_some());
             }
         }

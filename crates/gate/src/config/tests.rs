@@ -21,7 +21,7 @@ fn the_defaults_are_those_of_real_traffic() {
     assert!(law.relief);
     assert_eq!(
         (config.file.opener, config.file.ends, config.file.quic),
-        (Opens::Either, Ends::Cells, Quic::Count)
+        (Opens::Either, EndCounting::Cells, Quic::Count)
     );
     assert_eq!((config.tokens_keep, config.file.lease), (2.0, Time::from_secs(2)));
     assert_eq!(config.onset, Time::from_secs(2));

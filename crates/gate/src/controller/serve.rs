@@ -99,7 +99,7 @@ async fn serve(wanted: Vec<GateFile>, page: Option<Place>) -> Result<Vec<Observa
     program::quiet();
     // files that name the same socket share it
     let mut sockets: BTreeMap<PathBuf, (Socket, Vec<Member>)> = BTreeMap::new();
-    let mut gates: Vec<Gate> = Vec::new();
+    let mut gates: Vec<PlacedGate> = Vec::new();
     let mut pages = Pages::default();
     for each in wanted {
         let path = each.config.socket.clone();
@@ -111,7 +111,7 @@ async fn serve(wanted: Vec<GateFile>, page: Option<Place>) -> Result<Vec<Observa
             }
         }
         .and_then(|(_, members)| {
-            let gate = Gate::start(each, members)?;
+            let gate = PlacedGate::start(each, members)?;
             if let (Some(place), Some(member)) = (place, members.last()) {
                 pages.show(&place, &gate.controller.config.socket, member.clone());
             }
@@ -151,8 +151,8 @@ async fn serve(wanted: Vec<GateFile>, page: Option<Place>) -> Result<Vec<Observa
 
 /// Opens the ports of the gates, then gives up the rights that this takes; the link of each page, by
 /// socket.
-async fn open(gates: &[Gate], pages: Pages) -> Result<BTreeMap<PathBuf, String>, Failure> {
-    metrics::serve_all(gates.iter().map(Gate::metrics)).await?;
+async fn open(gates: &[PlacedGate], pages: Pages) -> Result<BTreeMap<PathBuf, String>, Failure> {
+    metrics::serve_all(gates.iter().map(PlacedGate::metrics)).await?;
     let links = pages.serve().await?;
     privileges::drop_to_what_is_needed()?;
     for link in links.values().collect::<BTreeSet<_>>() {
@@ -168,19 +168,19 @@ async fn open(gates: &[Gate], pages: Pages) -> Result<BTreeMap<PathBuf, String>,
 }
 
 /// A gate that has been placed, and what it listens to.
-struct Gate {
+struct PlacedGate {
     controller: Controller,
     signals: [Signal; 3],
     inbox: mpsc::Receiver<Asked>,
     seen: watch::Receiver<Status>,
 }
 
-impl Gate {
+impl PlacedGate {
     /// Places a gate, which joins those that answer on its socket.
     fn start(
         GateFile { config, path, all, observation }: GateFile,
         members: &mut Vec<Member>,
-    ) -> Result<Gate, Failure> {
+    ) -> Result<PlacedGate, Failure> {
         let mut status = Status::default();
         status.name_settings(&config);
         let (board, seen) = watch::channel(status);
@@ -219,7 +219,7 @@ impl Gate {
         };
         controller.begin()?;
         controller.announce();
-        Ok(Gate { controller, signals, inbox, seen })
+        Ok(PlacedGate { controller, signals, inbox, seen })
     }
 
     /// Where its metrics are to be served, and whether they must be.

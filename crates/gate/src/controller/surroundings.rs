@@ -6,7 +6,7 @@ use tidegate_common::fail::{At, Failure};
 use tokio::time::Instant;
 
 use super::{Concern, Controller};
-use crate::filters::Side;
+use crate::filters::InterfaceSide;
 use crate::hook::Hook;
 use crate::link::{Queue, Traffic};
 use crate::shared::Tally;
@@ -111,8 +111,8 @@ impl Controller {
         let seen = [tally.incoming_bytes, tally.bytes.iter().sum()];
         let passed: [Traffic; 2] = [there.received, there.sent];
         let mut trouble = Vec::new();
-        for (at, side) in Side::ALL.into_iter().enumerate() {
-            if side == Side::Ingress && !self.config.looks_at_ingress() {
+        for (at, side) in InterfaceSide::ALL.into_iter().enumerate() {
+            if side == InterfaceSide::Ingress && !self.config.looks_at_ingress() {
                 continue;
             }
             self.bypasses[at].epoch(passed[at], seen[at]);
@@ -172,7 +172,7 @@ impl Controller {
 
     /// Names what decides before the gate on that side, if there is such a thing: a program at tcx,
     /// which comes before all filters, or a filter.
-    fn first_of_others(&mut self, index: i32, side: Side) -> Result<String, Failure> {
+    fn first_of_others(&mut self, index: i32, side: InterfaceSide) -> Result<String, Failure> {
         if let Some(id) = self.placed.as_ref().and_then(|placed| placed.runs_first(side)) {
             return Ok(format!(": the BPF program {id} at {side} decides first"));
         }

@@ -8,11 +8,11 @@ use tokio::time::Instant;
 
 use super::{Concern, Controller};
 use crate::config::Mode;
-use crate::orders::Order;
+use crate::orders::GateOrder;
 
 impl Controller {
     /// Does what an operator asks for; what to answer. Who then asks for the status finds it done.
-    pub(super) fn follow_order(&mut self, order: Order) -> Result<String, Failure> {
+    pub(super) fn follow_order(&mut self, order: GateOrder) -> Result<String, Failure> {
         let done = self.try_order(order);
         self.show_mode();
         done
@@ -33,10 +33,11 @@ impl Controller {
         self.trial.map(left)
     }
 
-    fn try_order(&mut self, order: Order) -> Result<String, Failure> {
+    fn try_order(&mut self, order: GateOrder) -> Result<String, Failure> {
         let name = self.config.file.interface.clone();
         let refused = |what: &str| Err(Failure::failed(&name, what));
-        if let (Order::Enforce(_) | Order::Confirm, Some(observation)) = (order, &self.observation)
+        if let (GateOrder::Enforce(_) | GateOrder::Confirm, Some(observation)) =
+            (order, &self.observation)
         {
             let what = "this gate was started to observe alone: it has no file, and refuses nobody";
             return Err(Failure::failed(&name, what).remedy(format!(
@@ -45,24 +46,26 @@ impl Controller {
             )));
         }
         match order {
-            Order::Enforce(_) if self.config.file.mode == Mode::Enforce && self.trial.is_none() => {
+            GateOrder::Enforce(_)
+                if self.config.file.mode == Mode::Enforce && self.trial.is_none() =>
+            {
                 refused(if self.is_here()? {
                     "the gate refuses already, and not for a while only"
                 } else {
                     "it will refuse when it is back, and not for a while only"
                 })
             }
-            Order::Enforce(time) => {
+            GateOrder::Enforce(time) => {
                 let here = self.is_here()?;
                 self.change_mode(Mode::Enforce)?;
                 self.trial = Some(Instant::now() + time);
                 tracing::warn!("{name}: a trial of {time:?} begins");
                 Ok(tried(&name, here, time))
             }
-            Order::Confirm if self.trial.take().is_none() => {
+            GateOrder::Confirm if self.trial.take().is_none() => {
                 refused("there is no trial to confirm: tidegated gate enforce --for 10min")
             }
-            Order::Confirm => {
+            GateOrder::Confirm => {
                 tracing::warn!("{name}: the trial is confirmed");
                 let refusing = refusing(&name, self.is_here().unwrap_or(false));
                 Ok(format!(
@@ -70,7 +73,7 @@ impl Controller {
                     self.path.display()
                 ))
             }
-            Order::Revert => {
+            GateOrder::Revert => {
                 self.trial = None;
                 self.change_mode(Mode::Observe)?;
                 Ok(format!("{name}: observing; nothing is refused{}", self.until()))

@@ -2,7 +2,7 @@
 
 use tidegate_core::law::session::Knobs;
 use tidegate_core::units::Time;
-use tidegate_gate::program::Gate;
+use tidegate_gate::program::KernelGate;
 use tidegate_gate::shared::Settings;
 
 use super::packets::{SYN, SYN_ACK, finish, with};
@@ -44,7 +44,7 @@ fn knobs() -> Knobs {
     knobs
 }
 
-fn bench() -> Option<Gate> {
+fn bench() -> Option<KernelGate> {
     let clients = Settings {
         limiter: 2,
         hashed: 1,
@@ -61,20 +61,20 @@ fn bench() -> Option<Gate> {
     Some(gate)
 }
 
-fn change_knobs(gate: &mut Gate, change: impl FnOnce(&mut Knobs)) {
+fn change_knobs(gate: &mut KernelGate, change: impl FnOnce(&mut Knobs)) {
     let mut knobs = knobs();
     change(&mut knobs);
     gate.set_knobs(&knobs).expect("the kernel takes them");
 }
 
-fn at(gate: &mut Gate, now_ns: u64) {
-    let set = |control: &mut tidegate_gate::shared::Control| {
+fn at(gate: &mut KernelGate, now_ns: u64) {
+    let set = |control: &mut tidegate_gate::shared::GateControl| {
         (control.test_now_ns, control.lease_ns) = (now_ns, now_ns + super::LEASE);
     };
     gate.program.set(set).expect("the kernel takes it");
 }
 
-fn comes(gate: &Gate, packet: &[u8]) -> bool {
+fn comes(gate: &KernelGate, packet: &[u8]) -> bool {
     gate.show_incoming(packet).expect("the kernel shows it") == PASS
 }
 
@@ -132,7 +132,7 @@ fn a_token_lets_a_client_in_with_all_of_its_connections() {
 #[test]
 fn who_has_waited_for_half_a_minute_is_let_in_at_the_next_try() {
     let Some(mut gate) = bench() else { return };
-    let tries = |gate: &mut Gate, client: u8, at_ms: u64| {
+    let tries = |gate: &mut KernelGate, client: u8, at_ms: u64| {
         at(gate, at_ms * 1_000_000);
         comes(gate, &from4(client, 1, SYN))
     };
@@ -178,7 +178,7 @@ fn what_became_of_each_client_is_counted() {
     one.allow(1, Time::from_secs(1));
     gate.set_knobs(&one).expect("the kernel takes them");
     let mut at = |ms: u64, packet: &[u8]| {
-        let now = |control: &mut tidegate_gate::shared::Control| {
+        let now = |control: &mut tidegate_gate::shared::GateControl| {
             control.test_now_ns = ms * 1_000_000;
         };
         gate.program.set(now).expect("the kernel takes the time");
@@ -216,7 +216,7 @@ fn a_wait_that_ends_before_it_began_counts_nothing() {
             knobs.allow(1, Time::from_secs(1));
         }
         gate.set_knobs(&knobs).expect("the kernel takes them");
-        let now = |control: &mut tidegate_gate::shared::Control| {
+        let now = |control: &mut tidegate_gate::shared::GateControl| {
             control.test_now_ns = ms * 1_000_000;
         };
         gate.program.set(now).expect("the kernel takes the time");

@@ -12,7 +12,7 @@ mod rules;
 mod sight;
 
 use rustix::thread::{CpuSet, sched_getcpu, sched_setaffinity};
-use tidegate_gate::program::Gate;
+use tidegate_gate::program::KernelGate;
 use tidegate_gate::shared::{Fate, Settings, Tally};
 
 /// What a program returns for a packet that may go on, and for one that may not
@@ -38,7 +38,7 @@ pub(crate) fn settings() -> Settings {
 }
 
 /// A program with a lease that does not end, which refuses; none where it may not be loaded.
-pub(crate) fn gate(settings: Settings, flows: u32) -> Option<Gate> {
+pub(crate) fn gate(settings: Settings, flows: u32) -> Option<KernelGate> {
     let missing = tidegate_gate::privileges::missing();
     if !missing.is_empty() {
         left_out::record(&format!(
@@ -48,7 +48,7 @@ pub(crate) fn gate(settings: Settings, flows: u32) -> Option<Gate> {
         return None;
     }
     stay_on_one_processor();
-    let mut gate = Gate::load(&settings, flows, &[]).expect("the kernel takes the program");
+    let mut gate = KernelGate::load(&settings, flows, &[]).expect("the kernel takes the program");
     gate.program
         .set(|control| (control.lease_ns, control.enforce) = (LEASE, 1))
         .expect("the kernel takes the lease");
@@ -65,12 +65,12 @@ fn stay_on_one_processor() {
 }
 
 /// Shows the program a packet; its action.
-pub(crate) fn show(gate: &Gate, packet: &[u8]) -> i32 {
+pub(crate) fn show(gate: &KernelGate, packet: &[u8]) -> i32 {
     gate.program.show(packet, 1).expect("the kernel shows it").action
 }
 
 /// Shows a packet; the one fate that it met.
-pub(crate) fn fate(gate: &Gate, packet: &[u8]) -> Fate {
+pub(crate) fn fate(gate: &KernelGate, packet: &[u8]) -> Fate {
     let before = tally(gate);
     show(gate, packet);
     let after = tally(gate);
@@ -80,6 +80,6 @@ pub(crate) fn fate(gate: &Gate, packet: &[u8]) -> Fate {
     met[0]
 }
 
-pub(crate) fn tally(gate: &Gate) -> Tally {
+pub(crate) fn tally(gate: &KernelGate) -> Tally {
     gate.program.tally().expect("the kernel tells its counts")
 }

@@ -2,7 +2,7 @@
 
 use tidegate_core::law::session::Knobs;
 use tidegate_core::units::Time;
-use tidegate_gate::program::Gate;
+use tidegate_gate::program::KernelGate;
 use tidegate_gate::shared::{Fate, Settings, Tally};
 
 use super::packets::{frame, ipv4};
@@ -35,7 +35,7 @@ const INITIAL: u8 = 0xc3;
 const SHORT: u8 = 0x43;
 
 /// One token each 10 s; connections end after 5 s without a packet.
-fn scarce(more: Settings) -> Option<Gate> {
+fn scarce(more: Settings) -> Option<KernelGate> {
     let cells = more.quic_cells.max(4096);
     let quic = Settings { quic_cells: cells, quic_idle_ms: 5000, ..more };
     let mut gate = gate(quic, 0)?;
@@ -45,7 +45,7 @@ fn scarce(more: Settings) -> Option<Gate> {
     Some(gate)
 }
 
-fn at(gate: &mut Gate, seconds: u64) {
+fn at(gate: &mut KernelGate, seconds: u64) {
     gate.program
         .set(|control| {
             (control.test_now_ns, control.lease_ns) = (seconds * SECOND, (seconds + 30) * SECOND);
@@ -53,7 +53,7 @@ fn at(gate: &mut Gate, seconds: u64) {
         .expect("the kernel takes the time");
 }
 
-fn swept(gate: &Gate) -> Tally {
+fn swept(gate: &KernelGate) -> Tally {
     gate.sweep().expect("the kernel sweeps");
     tally(gate)
 }

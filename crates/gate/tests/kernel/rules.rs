@@ -3,14 +3,14 @@
 use tidegate_core::law::session::Knobs;
 use tidegate_core::units::Time;
 use tidegate_gate::config::NeverRefuse;
-use tidegate_gate::program::Gate;
+use tidegate_gate::program::KernelGate;
 use tidegate_gate::shared::{Fate, Settings};
 
 use super::packets::{FIN, RST, SYN, SYN_ACK, answer, tcp, tcp6};
 use super::{LEASE, PASS, SHOT, fate, gate, settings, show, tally};
 
 /// One that has nothing to give.
-fn closed(settings: Settings) -> Option<Gate> {
+fn closed(settings: Settings) -> Option<KernelGate> {
     let mut gate = gate(Settings { limiter: 0, ..settings }, 16)?;
     let mut knobs = Knobs::default();
     knobs.allow(0, Time::from_secs(1));
@@ -293,7 +293,8 @@ fn the_dual_queue_loses_by_its_table() {
     {
         let settings =
             Settings { read_queue: 1, ewma_weight: 65_536, service_ns: 1, syn_in, ..settings() };
-        let mut gate = Gate::load(&settings, 0, &[first, u32::MAX]).expect("the kernel takes it");
+        let mut gate =
+            KernelGate::load(&settings, 0, &[first, u32::MAX]).expect("the kernel takes it");
         gate.program
             .set(|control| (control.lease_ns, control.enforce) = (LEASE, 1))
             .expect("the kernel takes it");
@@ -317,7 +318,7 @@ fn the_dual_queue_loses_by_its_table() {
 fn a_flow_is_young_for_its_first_packets() {
     let young = Settings { young_cells: 4096, young_packets: 2, young_sample: 1, ..settings() };
     let Some(gate) = gate(young, 0) else { return };
-    let bytes = |gate: &Gate| {
+    let bytes = |gate: &KernelGate| {
         let tally = tally(gate);
         (tally.watched_bytes / 44, tally.young_bytes / 44)
     };

@@ -2,7 +2,7 @@
 
 use tidegate_core::law::session::Knobs;
 use tidegate_core::units::Time;
-use tidegate_gate::program::Gate;
+use tidegate_gate::program::KernelGate;
 use tidegate_gate::shared::{Fate, Settings};
 
 use super::packets::{FIN, SYN, frame, ipv4, ipv6, tcp, tcp_header, tcp6, udp};
@@ -13,7 +13,7 @@ const IPV6: u16 = 0x86dd;
 const TCP_SYN: u8 = 2;
 
 /// One that admits everything.
-fn open() -> Option<Gate> {
+fn open() -> Option<KernelGate> {
     let mut gate = gate(settings(), 0)?;
     let mut knobs = Knobs::default();
     knobs.open();
@@ -21,7 +21,7 @@ fn open() -> Option<Gate> {
     Some(gate)
 }
 
-fn expect(gate: &Gate, cases: &[(&str, Vec<u8>, Fate)]) {
+fn expect(gate: &KernelGate, cases: &[(&str, Vec<u8>, Fate)]) {
     for (what, packet, expected) in cases {
         assert_eq!(fate(gate, packet), *expected, "{what}");
     }

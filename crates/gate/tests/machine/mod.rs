@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use tidegate_core::law::session::Knobs;
-use tidegate_gate::program::Gate;
-use tidegate_gate::shared::{Control, Settings, Tally, knobs_bytes};
+use tidegate_gate::program::KernelGate;
+use tidegate_gate::shared::{GateControl, Settings, Tally, knobs_bytes};
 use zerocopy::{FromBytes as _, IntoBytes as _};
 
 use super::kernel;
@@ -29,16 +29,16 @@ pub trait Machine {
     fn tally(&mut self) -> Tally;
 }
 
-impl Machine for Gate {
+impl Machine for KernelGate {
     fn at(&mut self, now_ns: u64) {
-        let set = |control: &mut Control| {
+        let set = |control: &mut GateControl| {
             (control.test_now_ns, control.lease_ns) = (now_ns, now_ns + LEASE);
         };
         self.program.set(set).expect("the kernel takes the time");
     }
 
     fn set_knobs(&mut self, knobs: &Knobs) {
-        Gate::set_knobs(self, knobs).expect("the kernel takes the knobs");
+        KernelGate::set_knobs(self, knobs).expect("the kernel takes the knobs");
     }
 
     fn show(&mut self, packet: &[u8]) -> i32 {
@@ -46,7 +46,7 @@ impl Machine for Gate {
     }
 
     fn sweep(&mut self) {
-        Gate::sweep(self).expect("the kernel sweeps");
+        KernelGate::sweep(self).expect("the kernel sweeps");
     }
 
     fn tally(&mut self) -> Tally {
@@ -59,7 +59,7 @@ pub struct Host {
     process: Child,
     input: ChildStdin,
     output: ChildStdout,
-    control: Control,
+    control: GateControl,
 }
 
 /// The number of a request to it (`enum request` in `gate.c`).
@@ -105,7 +105,7 @@ impl Host {
             .expect("the program that was built starts");
         let input = process.stdin.take().expect("a pipe");
         let output = process.stdout.take().expect("a pipe");
-        let control = Control { enforce: 1, lease_ns: LEASE, ..Control::default() };
+        let control = GateControl { enforce: 1, lease_ns: LEASE, ..GateControl::default() };
         let mut host = Host { process, input, output, control };
         host.ask::<8>(Request::Settings, settings.as_bytes());
         host.control();

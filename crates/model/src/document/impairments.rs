@@ -3,7 +3,7 @@
 use tidegate_core::keys;
 use tidegate_core::units::{Rate, Size, Time};
 
-use crate::scenario::Order;
+use crate::scenario::PacketOrder;
 
 keys! {
     /// The capacity of a link over time, from a file.
@@ -20,7 +20,7 @@ keys! {
     trace: String = required "A file relative to the scenario's folder: a table (CSV) of `time_s` and `delay_s`" + "It may be the one of the capacity.";
     start: Time = "0s" "Where in the trace the run begins";
     repeat: bool = true "Whether the trace begins again at its last time" + "Then the delay of the last row never holds; else it holds on.";
-    order: Order = { Order::default() } "Whether a packet waits for those sent before it when the delay falls: kept (it does, the default) or free (it may overtake them, as on another path)";
+    order: PacketOrder = { PacketOrder::default() } "Whether a packet waits for those sent before it when the delay falls: kept (it does, the default) or free (it may overtake them, as on another path)";
 }
 
 keys! {
@@ -28,7 +28,7 @@ keys! {
     "JitterDoc" as pub(crate) JitterDoc = "a table, as in { uniform = \"5ms\" }":
     uniform: Option<Time> = none [above "0s" to "1h"] "Each delay is drawn evenly, from so much below the link's delay to so much above it; at most that delay";
     normal: Option<Time> = none [above "0s" to "1h"] "Each delay is drawn from a normal distribution around the link's delay with this standard deviation; a draw below 0 is 0";
-    order: Order = { Order::default() } "Whether a packet waits for those sent before it: kept (it does, the default) or free (it may overtake them)";
+    order: PacketOrder = { PacketOrder::default() } "Whether a packet waits for those sent before it: kept (it does, the default) or free (it may overtake them)";
 }
 
 keys! {

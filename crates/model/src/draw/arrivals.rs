@@ -70,7 +70,7 @@ impl Starts {
 
 /// A stretch of a course in which the rate is linear.
 #[derive(Clone, Copy, Debug)]
-struct Segment {
+struct Stretch {
     start: Time,
     /// Length in seconds; the last segment is endless.
     length: f64,
@@ -80,7 +80,7 @@ struct Segment {
     slope: f64,
 }
 
-impl Segment {
+impl Stretch {
     /// How many flows are expected in all.
     fn flows(&self) -> f64 {
         if self.length.is_infinite() {
@@ -103,7 +103,7 @@ impl Segment {
 /// A process whose rate follows a course.
 #[derive(Clone, Debug)]
 pub(super) struct Process {
-    segments: Vec<Segment>,
+    segments: Vec<Stretch>,
     /// The present segment.
     present: usize,
     /// Cumulative rate of the last flow since the start of the segment.
@@ -125,11 +125,11 @@ impl Process {
             if at > from {
                 let length = (at - from).secs();
                 let slope = (next - value) / length;
-                segments.push(Segment { start: from, length, rate: value, slope });
+                segments.push(Stretch { start: from, length, rate: value, slope });
             }
             (from, value) = (at, next);
         }
-        segments.push(Segment { start: from, length: f64::INFINITY, rate: value, slope: 0.0 });
+        segments.push(Stretch { start: from, length: f64::INFINITY, rate: value, slope: 0.0 });
         Process { segments, present: 0, flows: 0.0, last: start, stop, begun: false, random }
     }
 

@@ -29,7 +29,7 @@ const SEED: u64 = 1;
 
 /// The fate of a packet.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-enum Fate {
+enum PacketEnd {
     /// Neither delivered nor refused on arrival: dropped while it waited, or still waiting.
     #[default]
     Gone,
@@ -94,19 +94,19 @@ fn packet(at: Time, flow: u32, number: u32) -> Packet {
 }
 
 /// The fate of each packet at the port, in order.
-fn fates(spec: &scenario::Port, packets: &[(Time, Packet)]) -> Result<Vec<Fate>, NoSuchLaw> {
+fn fates(spec: &scenario::Port, packets: &[(Time, Packet)]) -> Result<Vec<PacketEnd>, NoSuchLaw> {
     let (own, media) = (&mut OwnLaws::default(), &mut Media::default());
     let mut supplied = Supplied { own, names: &|_| Box::new(|_| None), media };
     let mut port: Port<u32> = spec.build(0, SEED, &mut supplied)?;
     let failed = |_| NoSuchLaw(spec.name.clone());
-    let mut found = vec![Fate::Gone; packets.len()];
+    let mut found = vec![PacketEnd::Gone; packets.len()];
     port.start(Time::ZERO).map_err(failed)?;
     for (number, &(at, packet)) in (0..).zip(packets) {
         serve(&mut port, at, &mut found).map_err(failed)?;
         match port.arrive(&packet, number, at) {
             Outcome::Taken => {}
             Outcome::Lost(reason, _) | Outcome::Rejected(reason, _) => {
-                found[number as usize] = Fate::Lost(reason);
+                found[number as usize] = PacketEnd::Lost(reason);
             }
         }
     }
@@ -117,7 +117,7 @@ fn fates(spec: &scenario::Port, packets: &[(Time, Packet)]) -> Result<Vec<Fate>,
 fn serve(
     port: &mut Port<u32>,
     now: Time,
-    found: &mut [Fate],
+    found: &mut [PacketEnd],
 ) -> Result<(), tidegate_core::law::Fault> {
     loop {
         let (event, tick) = (port.next_event(), port.tick_at());
@@ -130,7 +130,7 @@ fn serve(
         }
         port.advance(event);
         while let Some((packet, number)) = port.deliver(event) {
-            found[number as usize] = Fate::Delivered(event, packet.ext);
+            found[number as usize] = PacketEnd::Delivered(event, packet.ext);
         }
     }
 }

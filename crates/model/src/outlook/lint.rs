@@ -13,7 +13,7 @@ use super::expected::counted;
 pub use super::expected::{Expected, expected};
 use super::{ecn, thresholds};
 use crate::paths::{self, Path, RoundTrip};
-use crate::registry::control::Control;
+use crate::registry::control::TransportControl;
 use crate::registry::law::stamp::StampLaw;
 use crate::scenario::{
     Arrivals, Class, Course, FlowSize, Limit, LinkValue, Port, Scenario, Transport,
@@ -80,21 +80,26 @@ fn crossing<'a>(scenario: &'a Scenario, paths: &[Path], number: u32) -> Vec<&'a 
 }
 
 /// Whether a control uses what a stamp writes.
-fn speaks(stamp: &StampLaw, control: &Control) -> bool {
+fn speaks(stamp: &StampLaw, control: &TransportControl) -> bool {
     match control {
-        Control::Qfcp(_) => stamp.grants() && !matches!(stamp, StampLaw::Rcp(_)),
-        Control::Rcp(_) => stamp.grants() && !matches!(stamp, StampLaw::Qfcp(_)),
-        Control::Xcp(_) => matches!(stamp, StampLaw::Xcp(_)),
-        Control::Vcp(_) => matches!(stamp, StampLaw::Vcp(_)),
+        TransportControl::Qfcp(_) => stamp.grants() && !matches!(stamp, StampLaw::Rcp(_)),
+        TransportControl::Rcp(_) => stamp.grants() && !matches!(stamp, StampLaw::Qfcp(_)),
+        TransportControl::Xcp(_) => matches!(stamp, StampLaw::Xcp(_)),
+        TransportControl::Vcp(_) => matches!(stamp, StampLaw::Vcp(_)),
         // uses whatever rate is granted
-        Control::QuickStart(_) => stamp.grants(),
-        Control::Blitz(_) | Control::Python(_) | Control::Crate(_) => false,
+        TransportControl::QuickStart(_) => stamp.grants(),
+        TransportControl::Blitz(_) | TransportControl::Python(_) | TransportControl::Crate(_) => {
+            false
+        }
     }
 }
 
 /// Whether a control asks nothing of a stamp.
-fn needs_no_stamp(control: &Control) -> bool {
-    matches!(control, Control::Blitz(_) | Control::Python(_) | Control::Crate(_))
+fn needs_no_stamp(control: &TransportControl) -> bool {
+    matches!(
+        control,
+        TransportControl::Blitz(_) | TransportControl::Python(_) | TransportControl::Crate(_)
+    )
 }
 
 /// Warns about a sender whose headers no port on its path writes.
@@ -194,7 +199,7 @@ fn room_for(port: &Port, interval: Time) -> Option<Size> {
 
 /// Warns about a class that sends priorities, with no queue on its path that uses them.
 fn unranked(class: &Class, ports: &[&Port]) -> Option<String> {
-    let blitz = matches!(class.transport, Transport::Controlled(_, Control::Blitz(_)));
+    let blitz = matches!(class.transport, Transport::Controlled(_, TransportControl::Blitz(_)));
     let ranks = |queue: &QueueLaw| match queue {
         QueueLaw::PushOut(_) => true,
         QueueLaw::Dqm(law) => matches!(*law.over, QueueLaw::PushOut(_)),

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use rand::RngExt as _;
 use rand_pcg::Pcg64;
-use tidegate_core::port::{Crossing, Link, Medium, Propagation};
+use tidegate_core::port::{Crossing, LinkVariation, Medium, Propagation};
 use tidegate_core::units::Time;
 
 use crate::draw::{normal, stream};
-use crate::scenario::{Impairments, Jitter, Order, Reorder, Spread};
+use crate::scenario::{Impairments, Jitter, PacketOrder, Reorder, Spread};
 
 /// The media that ports of one carrier share, by name.
 #[derive(Default)]
@@ -20,7 +20,7 @@ pub(super) fn link(
     seed: u64,
     port: &str,
     media: &mut Media,
-) -> Option<Link> {
+) -> Option<LinkVariation> {
     // age and policer are before the queue, and what befalls packets is drawn behind the link
     let elsewhere = Impairments {
         lifetime: None,
@@ -39,7 +39,7 @@ pub(super) fn link(
         .medium
         .as_ref()
         .map(|shared| media.0.entry(shared.name.clone()).or_default().join(shared.gap));
-    Some(Link { propagation, batching: impairments.batching, opportunities, medium })
+    Some(LinkVariation { propagation, batching: impairments.batching, opportunities, medium })
 }
 
 /// Delays of single packets, each law with a stream of its own.
@@ -75,7 +75,7 @@ impl Propagation for Varied {
         if let Some((jitter, random)) = &mut self.jitter {
             let ps = delay.ps().saturating_add_signed(jitter.spread.draw(random));
             crossing.delay = Time::from_ps(ps);
-            crossing.waits = jitter.order == Order::Kept;
+            crossing.waits = jitter.order == PacketOrder::Kept;
             crossing.holds = crossing.waits;
         }
         if let Some((reorder, random)) = &mut self.reorder
@@ -102,7 +102,7 @@ mod tests {
 
     /// Mean and standard deviation of the delays, in milliseconds.
     fn moments(spread: Spread) -> (f64, f64) {
-        let jitter = Some(Jitter { spread, order: Order::Kept });
+        let jitter = Some(Jitter { spread, order: PacketOrder::Kept });
         let found = crossings(Impairments { jitter, ..Impairments::default() });
         let delays: Vec<f64> = found.iter().map(|one| one.delay.secs() * 1e3).collect();
         let mean = delays.iter().sum::<f64>() / COUNT as f64;
@@ -118,7 +118,7 @@ mod tests {
         assert!((mean - 50.0).abs() < 0.08, "{mean}");
         assert!((deviation - 10.0 / 3.0f64.sqrt()).abs() < 0.05, "{deviation}");
         let jitter =
-            Some(Jitter { spread: Spread::Uniform(Time::from_ms(10)), order: Order::Free });
+            Some(Jitter { spread: Spread::Uniform(Time::from_ms(10)), order: PacketOrder::Free });
         let found = crossings(Impairments { jitter, ..Impairments::default() });
         let range = Time::from_ms(40)..=Time::from_ms(60);
         assert!(found.iter().all(|one| range.contains(&one.delay) && !one.waits && !one.holds));

@@ -16,16 +16,16 @@ pub struct Mishaps {
 
 /// What has befallen a packet that was not lost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Fate {
+pub struct Mishap {
     /// Some bit is wrong: its receiver will refuse it.
     pub damaged: bool,
     /// It arrives twice; the copy is as damaged as the packet.
     pub twice: bool,
 }
 
-impl Fate {
+impl Mishap {
     /// Nothing has.
-    pub const WHOLE: Fate = Fate { damaged: false, twice: false };
+    pub const NONE: Mishap = Mishap { damaged: false, twice: false };
 }
 
 impl Mishaps {
@@ -43,14 +43,14 @@ impl Mishaps {
 
     /// Draws what befalls a packet, `now` after the start of the run; none: it is lost.
     #[inline]
-    pub fn befall(&mut self, packet: &Packet, now: Time) -> Option<Fate> {
+    pub fn befall(&mut self, packet: &Packet, now: Time) -> Option<Mishap> {
         if self.losses.as_mut().is_some_and(|losses| losses.lose(packet, now)) {
             return None;
         }
         let drawn = |law: &mut Option<(f64, PortDraw)>| {
             law.as_mut().is_some_and(|(share, draw)| draw.uniform() < *share)
         };
-        Some(Fate { damaged: drawn(&mut self.corrupt), twice: drawn(&mut self.duplicate) })
+        Some(Mishap { damaged: drawn(&mut self.corrupt), twice: drawn(&mut self.duplicate) })
     }
 }
 

@@ -15,7 +15,7 @@ use crate::profile::TcpDoc;
 pub use crate::profile::{Ecn, TcpControl};
 
 /// The settings of a transport with its own control, in addition to those of TCP.
-trait Settings {
+trait ControlOptions {
     /// Whether every acknowledgement carries decisions of the ports. Then, unless the class says
     /// otherwise, no acknowledgement is delayed and every segment is timed.
     const EXPLICIT: bool = false;
@@ -40,22 +40,22 @@ macro_rules! controls {
     ($($(#[$doc:meta])* $arm:ident($options:ident) = $name:literal;)+) => {
         /// The control of a reliable transport other than TCP.
         #[derive(Clone, PartialEq, Debug)]
-        pub enum Control {
+        pub enum TransportControl {
             $($(#[$doc])* $arm($options),)+
         }
 
-        impl Control {
+        impl TransportControl {
             /// The name in documents.
             pub fn name(&self) -> &'static str {
                 match self {
-                    $(Control::$arm(_) => $name,)+
+                    $(TransportControl::$arm(_) => $name,)+
                 }
             }
 
             /// What it changes in the settings of TCP.
             pub(crate) fn habits(&self) -> Habits {
                 match self {
-                    $(Control::$arm(_) => Habits {
+                    $(TransportControl::$arm(_) => Habits {
                         explicit: $options::EXPLICIT,
                         lossless: $options::LOSSLESS,
                         as_tcp: $options::AS_TCP,
@@ -79,10 +79,10 @@ macro_rules! controls {
 
         impl TransportDoc {
             /// The control, if it is not TCP's own, and the settings of TCP.
-            pub fn control(&mut self) -> Option<(Control, &mut TcpDoc)> {
+            pub fn control(&mut self) -> Option<(TransportControl, &mut TcpDoc)> {
                 match self {
                     TransportDoc::Tcp(_) | TransportDoc::Udp(_) | TransportDoc::Quic(_) => None,
-                    $(TransportDoc::$arm(doc) => Some((Control::$arm(doc.0.0.clone()), &mut doc.0.1)),)+
+                    $(TransportDoc::$arm(doc) => Some((TransportControl::$arm(doc.0.0.clone()), &mut doc.0.1)),)+
                 }
             }
         }
@@ -168,29 +168,29 @@ settings! {
     notice: u32 = 3 [1 to 100] "After how many duplicate acknowledgements a packet counts as lost" ("TCP; the paper does not say");
 }
 
-impl Settings for Qfcp {
+impl ControlOptions for Qfcp {
     const EXPLICIT: bool = true;
     const LOSSLESS: bool = true;
 }
 
-impl Settings for Rcp {
+impl ControlOptions for Rcp {
     const EXPLICIT: bool = true;
     const LOSSLESS: bool = true;
 }
 
-impl Settings for Xcp {
+impl ControlOptions for Xcp {
     const EXPLICIT: bool = true;
 }
 
-impl Settings for Vcp {
+impl ControlOptions for Vcp {
     const EXPLICIT: bool = true;
 }
 
-impl Settings for QuickStart {
+impl ControlOptions for QuickStart {
     const AS_TCP: bool = true;
 }
 
-impl Settings for Blitz {}
+impl ControlOptions for Blitz {}
 
 settings! {
     /// A control written in Python.
@@ -198,7 +198,7 @@ settings! {
     name: String = "" "Name under which the control is passed to the run";
 }
 
-impl Settings for Python {
+impl ControlOptions for Python {
     const AS_TCP: bool = true;
 }
 
@@ -208,7 +208,7 @@ settings! {
     name: String = "" "Crate and control, as quinn:cubic";
 }
 
-impl Settings for Crate {
+impl ControlOptions for Crate {
     const AS_TCP: bool = true;
 }
 

@@ -81,7 +81,7 @@ pub(crate) fn scenario(
         check.require(named, &["traffic", name], "a class needs a name", "write [traffic.NAME]");
         app::prepare(class);
         let (pairs, way) = layout.pairs(&mut check, name, class);
-        let ends = traffic::Ends { pairs, way };
+        let ends = traffic::HostPairs { pairs, way };
         traffic.extend(traffic::class(&mut check, name, class, ends, document.duration));
     }
     let mut network = layout.network();

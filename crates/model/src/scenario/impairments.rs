@@ -52,7 +52,7 @@ pub struct Jitter {
     /// Distribution of the difference from the link's delay.
     pub spread: Spread,
     /// Whether packets keep their order.
-    pub order: Order,
+    pub order: PacketOrder,
 }
 
 /// The distribution of a difference of mean zero.
@@ -67,7 +67,8 @@ pub enum Spread {
 /// Whether packets keep their order on a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Order {
+#[schemars(rename = "Order")]
+pub enum PacketOrder {
     /// A packet waits for those sent before it.
     #[default]
     Kept,

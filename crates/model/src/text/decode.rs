@@ -500,7 +500,7 @@ impl<'de> de::MapAccess<'de> for &mut Entries<'de> {
             return Ok(None);
         };
         self.value = Some(entry);
-        seed.deserialize(Key { key: &entry.key, place: &entry.place }).map(Some)
+        seed.deserialize(DocKey { key: &entry.key, place: &entry.place }).map(Some)
     }
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Refused> {
@@ -511,12 +511,12 @@ impl<'de> de::MapAccess<'de> for &mut Entries<'de> {
 }
 
 /// A key, or the name of a choice.
-struct Key<'de> {
+struct DocKey<'de> {
     key: &'de str,
     place: &'de Place,
 }
 
-impl<'de> de::Deserializer<'de> for Key<'de> {
+impl<'de> de::Deserializer<'de> for DocKey<'de> {
     type Error = Refused;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
@@ -542,7 +542,7 @@ impl<'de> de::EnumAccess<'de> for Choice<'de> {
     type Variant = Self;
 
     fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Self), Refused> {
-        let name = seed.deserialize(Key { key: self.name, place: self.place })?;
+        let name = seed.deserialize(DocKey { key: self.name, place: self.place })?;
         Ok((name, self))
     }
 }

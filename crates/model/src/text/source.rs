@@ -19,7 +19,7 @@ pub struct Setting<'a> {
 }
 
 /// The settings of one variant: keys joined by dots, and values in TOML.
-pub type Settings = Vec<(String, String)>;
+pub type Assignments = Vec<(String, String)>;
 
 /// The documents of a file, each with the name of the table that it has, if it has one.
 pub type Parts<T> = Vec<(Option<&'static str>, T)>;

@@ -321,7 +321,7 @@ fn convert(value: toml::Spanned<DeValue<'_>>, text: usize, depth: usize) -> Resu
 
 impl Tree {
     /// The settings of each `[variant.NAME]`.
-    pub fn variants(&self) -> Vec<(String, crate::text::source::Settings)> {
+    pub fn variants(&self) -> Vec<(String, crate::text::source::Assignments)> {
         let written = |leaves: Vec<(String, &Node)>| {
             leaves.into_iter().map(|(key, node)| (key, self.toml(node))).collect()
         };

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use clap::Args;
 
 use crate::testbed::plan;
-use crate::testbed::report::Report;
+use crate::testbed::report::TestbedReport;
 use crate::testbed::running::Running;
 use tidegate_common::fail::{At, Failure};
 use tidegate_common::output;
@@ -66,7 +66,7 @@ impl Testbed {
         running.begin()?;
         let done = running.await_end(Duration::from_secs_f64(testbed.duration.secs()))?;
         let statuses = running.statuses()?;
-        let report = Report {
+        let report = TestbedReport {
             testbed,
             places: running.places(),
             statuses: &statuses,

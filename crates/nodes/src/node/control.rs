@@ -21,7 +21,7 @@ use super::status::Status;
 use tidegate_common::fail::Failure;
 
 /// A request to the loop of the node.
-pub enum Order {
+pub enum NodeRequest {
     /// Return the status.
     Status(oneshot::Sender<Status>),
     /// Let the source begin.
@@ -75,7 +75,7 @@ pub struct Followed {
 const MOST_INJECTED: u32 = 100_000;
 const MOST_WAIT: u32 = 60_000;
 
-type Orders = mpsc::Sender<Order>;
+type Orders = mpsc::Sender<NodeRequest>;
 type Refused = (StatusCode, String);
 
 /// Answers requests until the node ends.
@@ -93,7 +93,7 @@ pub(super) async fn serve(listener: tokio::net::TcpListener, orders: Orders) {
 
 async fn order<T>(
     orders: &Orders,
-    make: impl FnOnce(oneshot::Sender<T>) -> Order,
+    make: impl FnOnce(oneshot::Sender<T>) -> NodeRequest,
 ) -> Result<T, Refused> {
     let stopping = || (StatusCode::SERVICE_UNAVAILABLE, "the node is stopping".to_owned());
     let (answer, answered) = oneshot::channel();
@@ -104,24 +104,24 @@ async fn order<T>(
 async fn metrics_page(
     State(orders): State<Orders>,
 ) -> Result<([(&'static str, &'static str); 1], String), Refused> {
-    let page = metrics::page(&order(&orders, Order::Status).await?);
+    let page = metrics::page(&order(&orders, NodeRequest::Status).await?);
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     Ok(([("content-type", kind)], page))
 }
 
 async fn status(State(orders): State<Orders>) -> Result<Json<Status>, Refused> {
-    order(&orders, Order::Status).await.map(Json)
+    order(&orders, NodeRequest::Status).await.map(Json)
 }
 
 async fn begin(State(orders): State<Orders>) -> Result<(), Refused> {
-    order(&orders, Order::Begin).await
+    order(&orders, NodeRequest::Begin).await
 }
 
 async fn send(
     State(orders): State<Orders>,
     Json(injection): Json<Injection>,
 ) -> Result<Json<u32>, Refused> {
-    let sent = order(&orders, |answer| Order::Send(injection, answer)).await?;
+    let sent = order(&orders, |answer| NodeRequest::Send(injection, answer)).await?;
     sent.map(Json).map_err(|message| (StatusCode::BAD_REQUEST, message))
 }
 
@@ -132,12 +132,12 @@ async fn trace(
     let wait = following.wait_ms.min(MOST_WAIT);
     let every_hop = following.every_hop;
     let end = following.to;
-    let sent = order(&orders, |answer| Order::Trace(following, answer)).await?;
+    let sent = order(&orders, |answer| NodeRequest::Trace(following, answer)).await?;
     let number = sent.map_err(|message| (StatusCode::BAD_REQUEST, message))?;
     let mut found = Vec::new();
     for _ in 0..wait.div_ceil(20) {
         tokio::time::sleep(Duration::from_millis(20)).await;
-        found.extend(order(&orders, |answer| Order::Traced(number, answer)).await?);
+        found.extend(order(&orders, |answer| NodeRequest::Traced(number, answer)).await?);
         if found.iter().any(|traced| traced.by == end) {
             break;
         }
@@ -155,23 +155,23 @@ async fn trace(
 }
 
 /// Carries out a request.
-pub(super) fn carry_out(order: Order, engine: &mut Engine) {
+pub(super) fn carry_out(order: NodeRequest, engine: &mut Engine) {
     // an error means that the client has gone
     match order {
-        Order::Status(answer) => {
+        NodeRequest::Status(answer) => {
             let _ = answer.send(engine.status());
         }
-        Order::Begin(answer) => {
+        NodeRequest::Begin(answer) => {
             engine.begin();
             let _ = answer.send(());
         }
-        Order::Send(injection, answer) => {
+        NodeRequest::Send(injection, answer) => {
             let _ = answer.send(inject(&injection, engine));
         }
-        Order::Trace(following, answer) => {
+        NodeRequest::Trace(following, answer) => {
             let _ = answer.send(follow(&following, engine));
         }
-        Order::Traced(number, answer) => {
+        NodeRequest::Traced(number, answer) => {
             let _ = answer.send(engine.take_traces(number));
         }
     }

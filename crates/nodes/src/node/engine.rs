@@ -13,13 +13,13 @@ use tidegate_core::law::greedy::{Filters, Key};
 use tidegate_core::units::Time;
 
 use super::config::Config;
-use super::link::Link;
+use super::link::NodeLink;
 use super::menu::Menu;
 use super::reason::Reason;
 use super::service::{Answer, Request, Service};
 use super::sink::Sink;
 use super::source::Source;
-use super::state::{Core, Counts, Traced, ms};
+use super::state::{Core, NodeCounts, Traced, ms};
 use super::status::Status;
 use super::trust::Trust;
 
@@ -36,7 +36,7 @@ impl Engine {
         for (number, link) in config.link.iter().enumerate() {
             let lgc = config.lgc.as_ref().filter(|_| link.detect).map(Lgc::new);
             let trust = link.key_bytes().map(|key| Trust::new(&key, clock_us));
-            links.push(Link::new(number as u32, link, lgc, trust));
+            links.push(NodeLink::new(number as u32, link, lgc, trust));
         }
         let neighbours: BTreeMap<_, _> =
             links.iter().enumerate().map(|(index, link)| (link.peer, index)).collect();
@@ -61,7 +61,7 @@ impl Engine {
             traces: VecDeque::new(),
             sink: Sink::new(most_connections),
             source: config.source.as_ref().map(|source| Source::new(source, config.wait, now)),
-            counts: Counts::default(),
+            counts: NodeCounts::default(),
             longest_life_ms: ms(config.longest_life),
             number: 0,
             numbers: Vec::new(),

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use tidegate_core::active::message::{Filter, TAG, service};
+use tidegate_core::active::message::{FilterRequest, TAG, service};
 use tidegate_core::active::{Address, Header};
 use tidegate_core::law::greedy::lgc::{Trigger, place};
 use tidegate_core::law::greedy::{Ask, Key};
@@ -15,7 +15,7 @@ use tracing::info;
 
 use super::reason::Reason;
 use super::state::{Asked, Core};
-use super::status::{Event, Seen};
+use super::status::{Event, QueueAtTrigger};
 
 /// How long a request may be without effect before it is repeated.
 pub const AGAIN: Time = Time::from_secs(1);
@@ -62,7 +62,7 @@ impl Core {
         }
         let mut event =
             self.event("trigger", greedy.map(|key| key.origin.into()), Some(self.links[link].peer));
-        event.seen = Some(Seen {
+        event.seen = Some(QueueAtTrigger {
             packets: trigger.packets,
             share: trigger.share,
             held: trigger.held.iter().map(|(node, held)| (Address::from(*node), *held)).collect(),
@@ -113,7 +113,7 @@ impl Core {
         };
         let lasts_ms =
             u32::try_from((until - self.now).ps() / Time::from_ms(1).ps()).unwrap_or(u32::MAX);
-        let filter = Filter { origin, lasts_ms, sequence: trust.number(self.clock_us) };
+        let filter = FilterRequest { origin, lasts_ms, sequence: trust.number(self.clock_us) };
         let header = Header {
             active: true,
             source: self.me,
@@ -136,7 +136,7 @@ impl Core {
     pub(super) fn asked(
         &mut self,
         header: &Header,
-        filter: &Filter,
+        filter: &FilterRequest,
         signed: &[u8],
         tag: &[u8; TAG],
     ) -> Result<(), Reason> {
@@ -166,7 +166,7 @@ impl Core {
     }
 
     /// Counts and records a refused request.
-    pub(super) fn refused(&mut self, header: &Header, filter: &Filter, reason: Reason) {
+    pub(super) fn refused(&mut self, header: &Header, filter: &FilterRequest, reason: Reason) {
         let mut event = self.event("refused", Some(filter.origin), Some(header.source));
         event.reason = reason.name().to_owned();
         info!(node = %self.name, origin = %filter.origin, by = %header.source, reason = reason.name(), "request refused");

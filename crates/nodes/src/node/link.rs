@@ -36,7 +36,7 @@ pub struct Label {
 }
 
 /// A link of a node, in the direction to the neighbour.
-pub struct Link {
+pub struct NodeLink {
     /// The neighbour.
     pub peer: Address,
     /// Its name.
@@ -55,11 +55,16 @@ pub struct Link {
     lgc: Option<Lgc>,
 }
 
-impl Link {
+impl NodeLink {
     /// An empty link.
-    pub fn new(number: u32, config: &LinkConfig, lgc: Option<Lgc>, trust: Option<Trust>) -> Link {
+    pub fn new(
+        number: u32,
+        config: &LinkConfig,
+        lgc: Option<Lgc>,
+        trust: Option<Trust>,
+    ) -> NodeLink {
         let limit = Limit::Packets(config.buffer);
-        Link {
+        NodeLink {
             peer: config.peer,
             name: config.name.clone(),
             trust,
@@ -136,7 +141,7 @@ impl Link {
         self.port.deliver(now).map(|(packet, cargo)| (packet.at, cargo))
     }
 
-    /// When [`Link::deliver`] will return the next one.
+    /// When [`NodeLink::deliver`] will return the next one.
     pub fn due(&self) -> Time {
         self.port.next_event()
     }

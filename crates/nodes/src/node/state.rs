@@ -3,13 +3,13 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use tidegate_core::active::message::{Segment, Trace, service};
+use tidegate_core::active::message::{FlowMessage, Trace, service};
 use tidegate_core::active::{self, Address, HEADER, Header};
 use tidegate_core::law::greedy::lgc;
 use tidegate_core::law::greedy::{Filters, Key, Node};
 use tidegate_core::units::Time;
 
-use super::link::{Cargo, Label, Link};
+use super::link::{Cargo, Label, NodeLink};
 use super::ranges::Ranges;
 use super::reason::Reason;
 use super::sink::Sink;
@@ -41,7 +41,7 @@ pub struct Core {
     pub(super) now: Time,
     pub(super) clock_us: u64,
     pub(super) lgc: lgc::Config,
-    pub(super) links: Vec<Link>,
+    pub(super) links: Vec<NodeLink>,
     /// Index of the link to each neighbour.
     pub(super) neighbours: BTreeMap<Address, usize>,
     /// Index of the link towards each node.
@@ -54,7 +54,7 @@ pub struct Core {
     pub(super) traces: VecDeque<Traced>,
     pub(super) sink: Sink,
     pub(super) source: Option<Source>,
-    pub(super) counts: Counts,
+    pub(super) counts: NodeCounts,
     pub(super) longest_life_ms: u32,
     pub(super) number: u32,
     /// Reused buffer of packet numbers.
@@ -65,7 +65,7 @@ pub struct Core {
 
 /// The counters of a node.
 #[derive(Clone, Copy, Default, Debug)]
-pub(super) struct Counts {
+pub(super) struct NodeCounts {
     pub(super) received: u64,
     pub(super) sent: u64,
     pub(super) delivered: u64,
@@ -191,19 +191,20 @@ impl Core {
     /// source.
     pub(super) fn take(&mut self, header: &Header, payload: &[u8]) {
         self.counts.delivered += 1;
-        match Segment::decode(payload) {
+        match FlowMessage::decode(payload) {
             // an injected packet need not contain a segment
             Err(_) => {
                 if self.sink.take(header.source, header.number).is_none() {
                     self.drop(Reason::ConnectionsFull);
                 }
             }
-            Ok(Segment::Data { number, answer }) => match self.sink.take(header.source, number) {
+            Ok(FlowMessage::Data { number, answer }) => match self.sink.take(header.source, number)
+            {
                 None => self.drop(Reason::ConnectionsFull),
                 Some(next) if answer => self.answer(header, next),
                 Some(_) => {}
             },
-            Ok(Segment::Ack { next }) => {
+            Ok(FlowMessage::Ack { next }) => {
                 let Some(source) = self.source.as_mut() else { return };
                 let mut numbers = std::mem::take(&mut self.numbers);
                 source.acknowledged(next, self.now, &mut numbers);
@@ -221,7 +222,7 @@ impl Core {
             life_ms: self.longest_life_ms.min(10_000),
             ..Header::default()
         };
-        self.forward(&answer, &Segment::Ack { next }.encode(0));
+        self.forward(&answer, &FlowMessage::Ack { next }.encode(0));
     }
 
     pub(super) fn advance_source(&mut self) {
@@ -253,7 +254,7 @@ impl Core {
             if self.filter_takes(own, number) {
                 self.drop(Reason::Filtered);
             } else {
-                self.forward(&header, &Segment::Data { number, answer }.encode(payload));
+                self.forward(&header, &FlowMessage::Data { number, answer }.encode(payload));
             }
         }
         self.numbers = numbers;

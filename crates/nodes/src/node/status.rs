@@ -105,14 +105,14 @@ pub struct Event {
     /// The neighbour that it concerns, if any.
     pub neighbour: Option<Address>,
     /// For a trigger: the state of the queue.
-    pub seen: Option<Seen>,
+    pub seen: Option<QueueAtTrigger>,
     /// For a refusal: the reason; otherwise empty.
     pub reason: String,
 }
 
 /// The queue at a trigger.
 #[derive(Clone, Default, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Seen {
+pub struct QueueAtTrigger {
     /// Waiting packets (`p`).
     pub packets: u32,
     /// What a responsive connection may hold (`r`).

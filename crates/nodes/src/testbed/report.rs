@@ -12,7 +12,7 @@ use crate::node::status::Status;
 use tidegate_common::fail::{At, Failure};
 
 /// Everything known at the end.
-pub struct Report<'a> {
+pub struct TestbedReport<'a> {
     /// The file.
     pub testbed: &'a Testbed,
     /// The addresses of the nodes.
@@ -59,7 +59,7 @@ pub struct Dropped {
 
 /// A row of `events`.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Row {
+pub struct NodeEventRow {
     /// Seconds since the sources began.
     pub time_s: f64,
     /// The node.
@@ -102,7 +102,7 @@ struct Count<'a> {
     drops: u64,
 }
 
-impl Report<'_> {
+impl TestbedReport<'_> {
     fn name(&self, address: Address) -> String {
         let known = self.places.iter().find(|(_, place)| **place == address);
         known.map_or_else(|| address.to_string(), |(name, _)| name.clone())
@@ -149,7 +149,7 @@ impl Report<'_> {
     }
 
     /// The decisions of LGC, in the order of time.
-    pub fn events(&self) -> Vec<Row> {
+    pub fn events(&self) -> Vec<NodeEventRow> {
         let mut rows = Vec::new();
         for (node, status) in self.statuses {
             for event in &status.events {
@@ -163,7 +163,7 @@ impl Report<'_> {
                 });
                 let name =
                     |address: Option<Address>| address.map_or_else(String::new, |at| self.name(at));
-                rows.push(Row {
+                rows.push(NodeEventRow {
                     time_s: (event.clock_us as f64 - self.begun_us as f64) / 1e6,
                     port: node.clone(),
                     law: "lgc",

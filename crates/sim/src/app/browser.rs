@@ -17,7 +17,7 @@ use super::expected::Expected;
 use crate::transport::table::NewFlow;
 
 /// A connection of the user.
-struct Line {
+struct UserLine {
     /// None: it is about to be opened.
     slot: Option<u32>,
     /// Objects asked for over it that have not come.
@@ -52,7 +52,7 @@ pub(super) struct Browser {
     member: u64,
     /// Pages that it has started.
     pages: u32,
-    lines: Vec<Line>,
+    lines: Vec<UserLine>,
     loading: Option<Box<Loading>>,
     /// When it starts the next page, or loses patience with this one.
     wake: Time,
@@ -156,7 +156,7 @@ impl Browser {
         let room = opening.count() * most;
         let wanted = loading.waiting.len().saturating_sub(room).div_ceil(most);
         for _ in 0..wanted.min(loading.limit.saturating_sub(self.lines.len())) {
-            self.lines.push(Line { slot: None, objects: Expected::default(), closing: false });
+            self.lines.push(UserLine { slot: None, objects: Expected::default(), closing: false });
             desk.loads.count_connection(loading.row);
             desk.open(&self.flow);
         }

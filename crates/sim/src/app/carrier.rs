@@ -19,7 +19,7 @@ pub(super) struct Asked {
 
 /// What a packet or a timer has done to a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Outcome {
+pub(super) enum ConnectionNews {
     /// Something may have come to the client.
     ToClient,
     /// It is over.

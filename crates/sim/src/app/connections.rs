@@ -4,10 +4,10 @@ use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::units::Time;
 use tidegate_model::scenario::Scenario;
 
-use super::carrier::{Asked, Carrier, Outcome};
+use super::carrier::{Asked, Carrier, ConnectionNews};
 use super::exchange::{Answer, Arrived, Exchange, Request};
 use crate::capture::{Identity, Noted};
-use crate::engine::{Entity, Kind};
+use crate::engine::{Entity, EventKind};
 use crate::flow_id::FlowId;
 use crate::transport::control::{Any, AppLimited};
 use crate::transport::sender::driven::Part;
@@ -108,30 +108,30 @@ impl Connections {
     }
 
     /// A packet has reached one of the ends.
-    pub(super) fn deliver(&mut self, packet: &Packet, world: &mut World<'_>) -> Outcome {
+    pub(super) fn deliver(&mut self, packet: &Packet, world: &mut World<'_>) -> ConnectionNews {
         if self.flows.class_of(packet).is_none() {
-            return Outcome::Nothing;
+            return ConnectionNews::Nothing;
         }
         let slot = FlowId(packet.flow).slot() as u32;
         // to the end that sends data
         let to_server = packet.flags.has(Flags::TO_SOURCE);
         let request = to_server && packet.flags.has(Flags::DATA);
         if request && !self.is_next(slot, packet, world) {
-            return Outcome::Nothing;
+            return ConnectionNews::Nothing;
         }
         self.flows.deliver(packet, world);
         if self.flows.is_over(slot) {
-            return Outcome::Over;
+            return ConnectionNews::Over;
         }
         if request {
             self.get(slot, packet.seq, world);
         } else if self.exchanges[slot as usize].upload {
-            return if to_server { Outcome::ToClient } else { Outcome::Nothing };
+            return if to_server { ConnectionNews::ToClient } else { ConnectionNews::Nothing };
         } else if !to_server {
             self.hear(slot, packet, world);
-            return Outcome::ToClient;
+            return ConnectionNews::ToClient;
         }
-        Outcome::Nothing
+        ConnectionNews::Nothing
     }
 
     /// Whether a packet of requests says something new. One that does not is acknowledged once
@@ -248,7 +248,7 @@ impl Connections {
         let due = exchange.deadline();
         if due < exchange.wake {
             exchange.wake = due;
-            world.net.events.push(due, Entity::new(Kind::Exchange, slot));
+            world.net.events.push(due, Entity::new(EventKind::Exchange, slot));
         }
     }
 }

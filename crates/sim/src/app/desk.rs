@@ -10,7 +10,7 @@ use tidegate_model::scenario::{Class, Pages};
 use super::carrier::Asked;
 use super::lines::Lines;
 use super::loads::Loads;
-use crate::engine::{Entity, Kind};
+use crate::engine::{Entity, EventKind};
 use crate::transport::ClassParams;
 use crate::transport::table::{NewFlow, World};
 
@@ -106,7 +106,7 @@ impl Desk<'_, '_> {
     /// The user acts by itself at an instant.
     pub(super) fn wake_at(&mut self, at: Time) {
         if at < Time::NEVER {
-            self.world.net.events.push(at, Entity::new(Kind::User, self.user));
+            self.world.net.events.push(at, Entity::new(EventKind::User, self.user));
         }
     }
 

@@ -11,10 +11,10 @@ use tidegate_core::packet::Packet;
 use tidegate_core::units::Time;
 use tidegate_model::scenario::Scenario;
 
-use super::carrier::{Asked, Carrier, Outcome};
+use super::carrier::{Asked, Carrier, ConnectionNews};
 use super::exchange::Arrived;
 use crate::capture::Identity;
-use crate::engine::{Entity, Kind};
+use crate::engine::{Entity, EventKind};
 use crate::flow_id::FlowId;
 use crate::transport::hosts::HostTable;
 use crate::transport::table::{NewFlow, World};
@@ -23,7 +23,7 @@ use crate::transport::table::{NewFlow, World};
 const MOST_REQUESTS: u32 = 1 << 30;
 
 /// What is asked over one connection.
-struct Line {
+struct StreamLine {
     user: u32,
     row: u32,
     class: u16,
@@ -45,7 +45,7 @@ struct Line {
 pub(super) struct Streams {
     hosts: HostTable,
     /// By place in the table.
-    lines: Vec<Line>,
+    lines: Vec<StreamLine>,
     /// Bytes of a request, by class.
     requests: Vec<u32>,
 }
@@ -78,7 +78,7 @@ impl Streams {
         world: &mut World<'_>,
     ) -> Identity {
         let identity = self.hosts.start(flow, ends, world);
-        let line = Line {
+        let line = StreamLine {
             user,
             row: flow.row,
             class: flow.class,
@@ -97,16 +97,16 @@ impl Streams {
     }
 
     /// A packet has reached one of the ends.
-    pub(super) fn deliver(&mut self, packet: &Packet, world: &mut World<'_>) -> Outcome {
+    pub(super) fn deliver(&mut self, packet: &Packet, world: &mut World<'_>) -> ConnectionNews {
         let known = self.hosts.class_of(packet).is_some();
         self.hosts.deliver(packet, world);
-        if known { self.serve(packet.flow, world) } else { Outcome::Nothing }
+        if known { self.serve(packet.flow, world) } else { ConnectionNews::Nothing }
     }
 
     /// A timer of a connection, or of the server's answers on it, is due.
-    pub(super) fn wake(&mut self, entity: Entity, world: &mut World<'_>) -> Outcome {
+    pub(super) fn wake(&mut self, entity: Entity, world: &mut World<'_>) -> ConnectionNews {
         let slot = entity.number();
-        if entity.kind() == Kind::Exchange {
+        if entity.kind() == EventKind::Exchange {
             self.answer(slot, world);
         } else {
             self.hosts.expire(FlowId(slot), world);
@@ -115,12 +115,12 @@ impl Streams {
     }
 
     /// The server hears of requests; says what there is for the user.
-    fn serve(&mut self, slot: u32, world: &mut World<'_>) -> Outcome {
+    fn serve(&mut self, slot: u32, world: &mut World<'_>) -> ConnectionNews {
         let now = world.net.now;
         let at = FlowId(slot).slot() as u32;
         let line = &mut self.lines[place(slot)];
         if line.over {
-            return Outcome::Nothing;
+            return ConnectionNews::Nothing;
         }
         let mut due = false;
         while let Some(heard) = self.hosts.heard(at, true) {
@@ -130,7 +130,7 @@ impl Streams {
             line.making.insert((when, number));
             due |= when == now;
             if when > now {
-                world.net.events.push(when, Entity::new(Kind::Exchange, slot));
+                world.net.events.push(when, Entity::new(EventKind::Exchange, slot));
             }
         }
         if due {
@@ -138,7 +138,7 @@ impl Streams {
         }
         let line = &mut self.lines[place(slot)];
         line.over = self.hosts.is_over(at);
-        if line.over { Outcome::Over } else { Outcome::ToClient }
+        if line.over { ConnectionNews::Over } else { ConnectionNews::ToClient }
     }
 
     /// The server hands in the answers that are due.

@@ -4,10 +4,10 @@ use tidegate_core::law::Fault;
 use tidegate_core::packet::Flags;
 use tidegate_core::units::Time;
 
-use crate::engine::{Kind, last_at, ps_of};
+use crate::engine::{EventKind, last_at, ps_of};
 use crate::flight::{Head, Parcel};
 use crate::flow_id::FlowId;
-use crate::followed::{Followed, Seen};
+use crate::followed::{Followed, RunView};
 use crate::transport::table::World;
 
 use super::Simulation;
@@ -31,7 +31,7 @@ impl Simulation {
         }
         let (at, entity) = (event.at(), event.entity());
         self.net.now = at;
-        if entity.kind() != Kind::Port {
+        if entity.kind() != EventKind::Port {
             self.ask_early();
             self.handle(entity)?;
         } else if self.net.ports[entity.number() as usize].armed == at {
@@ -131,10 +131,10 @@ impl Simulation {
 
     /// Lets the records of flows that are followed look at the run, if there are any.
     #[inline]
-    pub(super) fn follow(&mut self, look: impl FnOnce(&mut Followed, &mut Seen<'_>)) {
+    pub(super) fn follow(&mut self, look: impl FnOnce(&mut Followed, &mut RunView<'_>)) {
         if let Some(followed) = &mut self.followed {
             let (flows, classes, rows) = (&self.flows, &self.classes[..], &self.rows[..]);
-            look(followed, &mut Seen { flows, classes, rows, net: &mut self.net });
+            look(followed, &mut RunView { flows, classes, rows, net: &mut self.net });
         }
     }
 }

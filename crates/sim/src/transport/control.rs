@@ -170,7 +170,7 @@ pub struct Leaving {
 
 /// What has become of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Outcome {
+pub enum SentOutcome {
     /// The segment has arrived that was sent last by this packet.
     Arrived(u32),
     /// The same, as an earlier packet brought it: a timestamp tells.
@@ -342,7 +342,7 @@ pub trait Control: Send {
     fn on_leaving(&mut self, _leaving: &Leaving) {}
     /// What an acknowledgement or a timer shows of packets. Called before [`Control::on_ack`] and
     /// [`Control::on_congestion`], and after [`Control::on_timeout`].
-    fn on_outcomes(&mut self, _outcomes: &[Outcome], _now: Time) {}
+    fn on_outcomes(&mut self, _outcomes: &[SentOutcome], _now: Time) {}
     /// All segments that were marked lost in this recovery have arrived as they were first sent:
     /// none was lost.
     fn on_spurious(&mut self) {}

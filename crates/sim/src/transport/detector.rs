@@ -1,6 +1,6 @@
 //! Which loss detector the senders of a class have. What each does is in `sender/loss.rs`.
 
-use tidegate_model::control::{Control, Reliability};
+use tidegate_model::control::{Reliability, TransportControl};
 use tidegate_model::scenario::Transport;
 
 /// How the senders of a class notice losses.
@@ -24,10 +24,12 @@ impl Detector {
     /// The one that the transport of a class brings with it.
     pub(crate) fn of(transport: &Transport) -> Detector {
         match transport {
-            Transport::Controlled(_, Control::Blitz(blitz)) => {
+            Transport::Controlled(_, TransportControl::Blitz(blitz)) => {
                 Detector::GoBack { notice: blitz.notice }
             }
-            Transport::Controlled(_, Control::Rcp(rcp)) if rcp.reliability == Reliability::Own => {
+            Transport::Controlled(_, TransportControl::Rcp(rcp))
+                if rcp.reliability == Reliability::Own =>
+            {
                 Detector::Late
             }
             Transport::Tcp(tcp) | Transport::Controlled(tcp, _) if tcp.rack => Detector::Timed,

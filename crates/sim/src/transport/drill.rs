@@ -15,7 +15,7 @@ use tidegate_core::units::Time;
 
 use host::Host;
 use receiving::Receiving;
-use script::{Expected, Role, Situation, Step, Verdict};
+use script::{Expected, Role, ScriptVerdict, Situation, Step};
 use seen::Seen;
 use sending::Sending;
 
@@ -131,7 +131,7 @@ impl Drill {
 }
 
 /// How a host does in a situation.
-enum Outcome {
+enum Played {
     /// As Linux.
     Same,
     /// Otherwise, as the situation says.
@@ -141,21 +141,21 @@ enum Outcome {
 }
 
 /// Plays a situation with a profile.
-fn play(situation: &Situation<'_>, profile: &str) -> Outcome {
+fn play(situation: &Situation<'_>, profile: &str) -> Played {
     let mut drill = Drill::of(situation, profile);
-    let mut outcome = Outcome::Same;
+    let mut outcome = Played::Same;
     for step in &situation.steps {
         let seen = drill.play(step);
         let same = drill.fits(step, &step.expected, &seen);
         let told = || format!("{}: {}", step.line, drill.rendered(&seen));
         match &step.here {
             None if same => {}
-            None if situation.verdict != Verdict::Today => return Outcome::Wrong(told()),
-            None if step.not_yet => return Outcome::Otherwise,
-            None => return Outcome::Wrong(format!("differs at another line: {}", told())),
-            Some(_) if same => return Outcome::Wrong(format!("does the same now: {}", told())),
-            Some(here) if drill.fits(step, here, &seen) => outcome = Outcome::Otherwise,
-            Some(_) => return Outcome::Wrong(format!("differs in another way: {}", told())),
+            None if situation.verdict != ScriptVerdict::Today => return Played::Wrong(told()),
+            None if step.not_yet => return Played::Otherwise,
+            None => return Played::Wrong(format!("differs at another line: {}", told())),
+            Some(_) if same => return Played::Wrong(format!("does the same now: {}", told())),
+            Some(here) if drill.fits(step, here, &seen) => outcome = Played::Otherwise,
+            Some(_) => return Played::Wrong(format!("differs in another way: {}", told())),
         }
     }
     outcome
@@ -168,13 +168,13 @@ fn complaints(situation: &Situation<'_>) -> Vec<String> {
     let mut wrong = Vec::new();
     for profile in &situation.profiles {
         match play(situation, profile) {
-            Outcome::Same => same += 1,
-            Outcome::Otherwise => {}
-            Outcome::Wrong(what) => wrong.push(format!("{name} ({profile})\n    {what}")),
+            Played::Same => same += 1,
+            Played::Otherwise => {}
+            Played::Wrong(what) => wrong.push(format!("{name} ({profile})\n    {what}")),
         }
     }
     let all = same == situation.profiles.len();
-    if all && situation.verdict != Verdict::Same {
+    if all && situation.verdict != ScriptVerdict::Same {
         wrong.push(format!("{name}\n    is the same now"));
     }
     wrong

@@ -15,7 +15,7 @@ use super::Snapshot;
 use super::receiver::Address;
 use super::table::{NewFlow, World};
 use crate::capture::Identity;
-use crate::engine::{Entity, Kind};
+use crate::engine::{Entity, EventKind};
 use crate::flow_id::FlowId;
 use crate::rows::Row;
 
@@ -26,15 +26,15 @@ const SINK: usize = 1;
 const SOON: Time = Time::from_ns(1_000);
 
 /// One end of a flow.
-struct End {
+struct HostEnd {
     host: Box<dyn Host + Send>,
     report: Report,
     wake: Time,
 }
 
-impl End {
-    fn new(host: Box<dyn Host + Send>) -> End {
-        End { host, report: Report::default(), wake: Time::NEVER }
+impl HostEnd {
+    fn new(host: Box<dyn Host + Send>) -> HostEnd {
+        HostEnd { host, report: Report::default(), wake: Time::NEVER }
     }
 
     /// Whether the host has a connection.
@@ -43,8 +43,8 @@ impl End {
     }
 }
 
-struct Flow {
-    ends: [End; 2],
+struct HostFlow {
+    ends: [HostEnd; 2],
     /// Which of them opens the connection.
     client: usize,
     /// What the application of each end wants.
@@ -79,7 +79,7 @@ pub(crate) struct HostTable {
     number: u32,
     /// Bytes of a full datagram, by class.
     full: Vec<f64>,
-    flows: Vec<Flow>,
+    flows: Vec<HostFlow>,
     free: Vec<u32>,
 }
 
@@ -104,8 +104,8 @@ impl HostTable {
         let (source, sink) =
             if flow.download { (ends.server, ends.client) } else { (ends.client, ends.server) };
         let patience = world.classes[usize::from(flow.class)].patience;
-        let mut record = Flow {
-            ends: [End::new(source), End::new(sink)],
+        let mut record = HostFlow {
+            ends: [HostEnd::new(source), HostEnd::new(sink)],
             client,
             orders: [Order::GoOn; 2],
             armed: Time::NEVER,
@@ -179,24 +179,24 @@ impl HostTable {
     /// Ends the flow if both of its hosts are done, or sees to it that its next timer fires.
     fn end_or_arm(&mut self, id: FlowId, world: &mut World<'_>) {
         let flow = &mut self.flows[id.slot()];
-        if !flow.ends.iter().any(End::lives) {
+        if !flow.ends.iter().any(HostEnd::lives) {
             flow.row = FREE;
             // packets of this flow that are still in the network belong to no flow
             flow.address.generation = flow.address.generation.wrapping_add(1);
             flow.armed = Time::NEVER;
-            flow.ends = [(); 2].map(|()| End::new(Box::new(Gone)));
+            flow.ends = [(); 2].map(|()| HostEnd::new(Box::new(Gone)));
             self.free.push(id.slot() as u32);
             return;
         }
         let due = flow.ends[SOURCE].wake.min(flow.ends[SINK].wake).min(flow.give_up);
         if due < flow.armed {
             flow.armed = due;
-            world.net.events.push(due, Entity::new(Kind::Flow, id.0));
+            world.net.events.push(due, Entity::new(EventKind::Flow, id.0));
         }
     }
 
     /// The flow of this number and generation, if it is not over.
-    fn holds(&self, number: u32, generation: u16) -> Option<&Flow> {
+    fn holds(&self, number: u32, generation: u16) -> Option<&HostFlow> {
         let flow = self.flows.get(FlowId(number).slot())?;
         (flow.address.generation == generation && flow.row != FREE).then_some(flow)
     }
@@ -323,7 +323,7 @@ impl HostTable {
     }
 }
 
-impl Flow {
+impl HostFlow {
     /// The packet that carries a datagram: where its bytes lie, how many they are, and whether they
     /// are an Initial.
     fn packet(

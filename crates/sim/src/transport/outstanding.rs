@@ -17,11 +17,11 @@ use super::sent_log::{Came, SentLog};
 
 /// The outstanding segments of one sender.
 #[derive(Debug, Default)]
-pub(super) struct Outstanding(Option<Box<Record>>);
+pub(super) struct Outstanding(Option<Box<Scoreboard>>);
 
 /// What is known of outstanding segments.
 #[derive(Debug, Default)]
-pub(super) struct Record {
+pub(super) struct Scoreboard {
     /// Segments that have arrived beyond a hole.
     pub(super) arrived: Ranges,
     pub(super) repair: Repair,
@@ -41,7 +41,9 @@ impl Outstanding {
 
     /// All numbers become less by a lap.
     pub(super) fn renumber(&mut self, lap: u32) {
-        let Some(Record { arrived, repair, told: _, blocks, log }) = self.known() else { return };
+        let Some(Scoreboard { arrived, repair, told: _, blocks, log }) = self.known() else {
+            return;
+        };
         arrived.renumber(lap);
         *blocks = Default::default();
         repair.renumber(lap);
@@ -54,11 +56,11 @@ impl Outstanding {
     }
 
     /// What is known; none: nothing.
-    pub(super) fn known(&mut self) -> Option<&mut Record> {
+    pub(super) fn known(&mut self) -> Option<&mut Scoreboard> {
         self.0.as_deref_mut()
     }
 
-    fn record_mut(&mut self) -> &mut Record {
+    fn record_mut(&mut self) -> &mut Scoreboard {
         self.0.get_or_insert_default()
     }
 
@@ -165,7 +167,7 @@ impl Outstanding {
     /// The same where what counts as lost is marked so, and does not follow from blocks.
     #[inline]
     pub(super) fn marked_pipe(&self) -> u32 {
-        let log = |record: &Record| Some(record.log.as_ref()?.pipe(&record.arrived));
+        let log = |record: &Scoreboard| Some(record.log.as_ref()?.pipe(&record.arrived));
         self.0.as_deref().and_then(log).unwrap_or(0)
     }
 
@@ -187,7 +189,7 @@ impl Outstanding {
     }
 }
 
-impl Record {
+impl Scoreboard {
     #[inline]
     pub(super) fn times(&mut self) -> Option<(&Ranges, &mut SentLog)> {
         self.log.as_deref_mut().map(|log| (&self.arrived, log))
@@ -198,7 +200,7 @@ impl Record {
     #[inline(never)]
     pub(super) fn acknowledge(&mut self, ack: u32, max: u32, ext: &Ext, came: Came) -> bool {
         self.told |= ext.blocks().is_some();
-        let Record { arrived, repair, blocks, log, .. } = self;
+        let Scoreboard { arrived, repair, blocks, log, .. } = self;
         let mut log = log.as_deref_mut();
         if let Some(log) = &mut log {
             log.begin_ack();

@@ -11,7 +11,7 @@ use tidegate_model::control::Ecn;
 use tidegate_model::scenario::Misbehaviour;
 
 use super::laps::LAP;
-use super::{ClassParams, Ctx, Fate};
+use super::{ClassParams, Ctx, FlowFate};
 
 use aside::Aside;
 use marks::echoes;
@@ -176,17 +176,17 @@ impl Receiver {
         packet: &Packet,
         address: &Address,
         ctx: &mut Ctx<'_>,
-    ) -> Fate {
+    ) -> FlowFate {
         if packet.flags.has(Flags::RST) {
             return self.refused(ctx);
         }
         if packet.flags.has(Flags::SYN) {
             self.handshake(packet, address, ctx);
-            return Fate::Lives;
+            return FlowFate::Lives;
         }
         match self.state {
             State::Open => {}
-            State::LastAck if packet.ack > 0 => return Fate::Over,
+            State::LastAck if packet.ack > 0 => return FlowFate::Over,
             State::LastAck => {}
             State::Listen | State::SynSent | State::SynReceived => self.open(ctx),
         }
@@ -201,7 +201,7 @@ impl Receiver {
                 self.send_fin(address, ctx);
             }
         }
-        Fate::Lives
+        FlowFate::Lives
     }
 
     /// The handshake is complete on this side.
@@ -230,12 +230,12 @@ impl Receiver {
     }
 
     /// A reset ends a download that is being opened.
-    fn refused(&mut self, ctx: &mut Ctx<'_>) -> Fate {
+    fn refused(&mut self, ctx: &mut Ctx<'_>) -> FlowFate {
         if self.state != State::SynSent {
-            return Fate::Lives;
+            return FlowFate::Lives;
         }
         ctx.row.gave_up = ctx.net.now;
-        Fate::Over
+        FlowFate::Over
     }
 
     fn handshake(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
@@ -486,14 +486,14 @@ impl Receiver {
     }
 
     /// The deadline has passed.
-    pub(crate) fn expire(&mut self, address: &Address, ctx: &mut Ctx<'_>) -> Fate {
+    pub(crate) fn expire(&mut self, address: &Address, ctx: &mut Ctx<'_>) -> FlowFate {
         self.deadline = Time::NEVER;
         match self.state {
             State::Listen => {}
             State::SynSent => {
                 if u32::from(*ctx.syn_tries) > ctx.class.tcp.syn_retries.limit {
                     ctx.row.gave_up = ctx.net.now;
-                    return Fate::Over;
+                    return FlowFate::Over;
                 }
                 self.send_syn(address, ctx);
             }
@@ -514,7 +514,7 @@ impl Receiver {
                 self.send_fin(address, ctx);
             }
         }
-        Fate::Lives
+        FlowFate::Lives
     }
 }
 

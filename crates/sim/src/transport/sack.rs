@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::outstanding::Record;
+use super::outstanding::Scoreboard;
 use super::ranges::Ranges;
 
 /// Duplicate threshold: three segments above a hole mean that it is lost.
@@ -99,7 +99,7 @@ impl Repair {
     }
 }
 
-impl Record {
+impl Scoreboard {
     /// Whether the oldest outstanding segment counts as lost.
     pub(super) fn lost(&self, una: u32) -> bool {
         una < self.repair.lost_below
@@ -153,7 +153,7 @@ mod tests {
     use super::super::sent_log::Came;
     use super::*;
 
-    impl Record {
+    impl Scoreboard {
         /// An acknowledgement of everything below `una`, at any time.
         fn update(&mut self, una: u32, max: u32, ext: &Ext) -> bool {
             self.acknowledge(una, max, ext, Came { now: Time::ZERO, echo: None })
@@ -176,7 +176,7 @@ mod tests {
     /// above them (lost), 4 has three (lost), 8 and 9 are in the network.
     #[test]
     fn scoreboard_by_hand() {
-        let mut board = Record::default();
+        let mut board = Scoreboard::default();
         let blocks = [SackBlock { start: 3, len: 1 }, SackBlock { start: 5, len: 3 }];
         let none = SackBlock::default();
         let ext = Ext::None.with_blocks([blocks[0], blocks[1], none, none]);
@@ -223,7 +223,7 @@ mod tests {
     /// Rule (4) may not repeat the tail before more than 0 is acknowledged.
     #[test]
     fn what_may_be_lost_goes_when_nothing_else_can() {
-        let mut board = Record::default();
+        let mut board = Scoreboard::default();
         let blocks = [SackBlock { start: 1, len: 7 }, SackBlock { start: 9, len: 1 }];
         let none = SackBlock::default();
         board.update(0, 10, &Ext::None.with_blocks([blocks[0], blocks[1], none, none]));
@@ -242,7 +242,7 @@ mod tests {
     /// goes, once. With 9 there and 8 missing 8 would go.
     #[test]
     fn the_tail_is_rescued_once() {
-        let mut board = Record::default();
+        let mut board = Scoreboard::default();
         let told = |start, len| {
             let none = SackBlock::default();
             Ext::None.with_blocks([SackBlock { start, len }, none, none, none])
@@ -253,10 +253,10 @@ mod tests {
         assert_eq!(board.next_repair(0), Some(1));
         board.update(8, 10, &Ext::None);
         assert_eq!((board.next_repair(8), board.next_doubtful(8)), (None, None));
-        let mut other = Record {
+        let mut other = Scoreboard {
             arrived: board.arrived.clone(),
             repair: board.repair.clone(),
-            ..Record::default()
+            ..Scoreboard::default()
         };
         assert_eq!(board.rescue(8, 10, 10), Some(9));
         assert_eq!(board.pipe(8, 10), 2, "HighRxt stays where it was");
@@ -270,8 +270,8 @@ mod tests {
     /// above it; when all below 10 is acknowledged, that was reported, and 14 is not lost.
     #[test]
     fn each_lost_segment_is_told_of_once() {
-        let mut board = Record::default();
-        let newly = |board: &mut Record, una| {
+        let mut board = Scoreboard::default();
+        let newly = |board: &mut Scoreboard, una| {
             let range = board.repair.newly_lost(una);
             range.end - range.start - board.arrived.covered(range.start, range.end)
         };

@@ -30,7 +30,7 @@ pub(crate) use super::detector::Detector;
 use super::laps::LAP;
 use super::receiver::{Address, Receiver};
 use super::rto::Rto;
-use super::{Ctx, Fate};
+use super::{Ctx, FlowFate};
 use snd::Snd;
 
 /// Where the sending end stands.
@@ -149,13 +149,13 @@ impl<C: Control + Payloads> Sender<C> {
         packet: &Packet,
         address: &Address,
         ctx: &mut Ctx<'_>,
-    ) -> Fate {
+    ) -> FlowFate {
         if packet.flags.has(Flags::RST) {
             return self.refused(ctx);
         }
         if packet.flags.has(Flags::SYN) {
             self.handshake(packet, address, ctx);
-            return Fate::Lives;
+            return FlowFate::Lives;
         }
         match self.state {
             State::Open | State::Closed => {
@@ -168,6 +168,6 @@ impl<C: Control + Payloads> Sender<C> {
             State::SynReceived => self.open(packet, address, ctx),
             State::Listen | State::SynSent => {}
         }
-        Fate::Lives
+        FlowFate::Lives
     }
 }

@@ -19,7 +19,7 @@ use super::tlp::Tlp;
 
 /// One outstanding segment.
 #[derive(Clone, Copy, Debug)]
-struct Segment {
+struct SentSegment {
     /// When it was sent last.
     sent: Time,
     stamp: Stamp,
@@ -33,7 +33,7 @@ struct Segment {
     resent: bool,
 }
 
-impl Segment {
+impl SentSegment {
     /// It is in the network, if it has not arrived.
     fn is_under_way(&self) -> bool {
         self.again || !self.lost
@@ -63,7 +63,7 @@ struct Doubts {
 pub(super) struct SentLog {
     /// Number of the first outstanding segment.
     first: u32,
-    segments: VecDeque<Segment>,
+    segments: VecDeque<SentSegment>,
     /// Whether losses are detected by time (RACK).
     pub(super) timed: bool,
     /// With RACK: when each segment was sent last, and its number, the earliest first. Entries
@@ -144,7 +144,7 @@ impl SentLog {
                 (segment.sent, segment.stamp, segment.packet) = (now, stamp, packet);
                 (segment.again, segment.resent) = (true, true);
             }
-            None => self.segments.push_back(Segment {
+            None => self.segments.push_back(SentSegment {
                 sent: now,
                 stamp,
                 packet,
@@ -214,7 +214,7 @@ impl SentLog {
     }
 
     /// A segment that has arrived counts neither as lost nor as sent again.
-    fn uncount(&mut self, segment: &Segment) {
+    fn uncount(&mut self, segment: &SentSegment) {
         self.lost -= u32::from(segment.lost);
         self.again -= u32::from(segment.again);
         self.due -= u32::from(segment.lost && !segment.again);
@@ -222,7 +222,7 @@ impl SentLog {
 
     /// A segment has arrived that may be marked lost. Returns whether all that were marked in this
     /// recovery have now arrived as they were first sent (Eifel, RFC 3522).
-    fn resolve(&mut self, segment: &Segment, echo: Option<Time>) -> bool {
+    fn resolve(&mut self, segment: &SentSegment, echo: Option<Time>) -> bool {
         if !segment.lost || self.doubts.left == 0 {
             return false;
         }
@@ -238,7 +238,7 @@ impl SentLog {
         }
     }
 
-    fn arrive(&mut self, seq: u32, segment: &Segment, came: Came) {
+    fn arrive(&mut self, seq: u32, segment: &SentSegment, came: Came) {
         let now = came.now;
         self.ack_info.delivered += 1;
         if !segment.resent {
@@ -265,7 +265,7 @@ impl SentLog {
         while let Some(&(sent, seq)) = self.order.front() {
             let place = seq.checked_sub(self.first);
             let segment = place.and_then(|place| self.segments.get_mut(place as usize));
-            let under_way = |segment: &&mut Segment| {
+            let under_way = |segment: &&mut SentSegment| {
                 segment.sent == sent && segment.is_under_way() && !arrived.contains(seq)
             };
             if let Some(segment) = segment.filter(under_way) {
@@ -399,7 +399,7 @@ impl SentLog {
 mod tests {
     use tidegate_core::packet::{Ext, SackBlock};
 
-    use super::super::outstanding::Record;
+    use super::super::outstanding::Scoreboard;
     use super::*;
 
     fn ms(ms: u64) -> Time {
@@ -407,11 +407,11 @@ mod tests {
     }
 
     /// A record in which losses are found by time.
-    struct Timed(Record);
+    struct Timed(Scoreboard);
 
     impl Timed {
         fn new() -> Timed {
-            Timed(Record { log: Some(Box::new(SentLog::new(true))), ..Record::default() })
+            Timed(Scoreboard { log: Some(Box::new(SentLog::new(true))), ..Scoreboard::default() })
         }
 
         fn parts(&mut self) -> (&Ranges, &mut SentLog) {
@@ -507,7 +507,7 @@ mod tests {
                 log.lose_all(now, arrived);
             }
             let window = ms(draw(5));
-            let due = |(place, segment): (usize, &Segment)| {
+            let due = |(place, segment): (usize, &SentSegment)| {
                 let number = log.first + place as u32;
                 let under_way = !arrived.contains(number) && (segment.again || !segment.lost);
                 log.rack.lost_at((segment.sent, number), window).filter(|_| under_way)

@@ -9,7 +9,7 @@ use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::units::Time;
 
 use crate::capture::Identity;
-use crate::engine::{Entity, Kind};
+use crate::engine::{Entity, EventKind};
 use crate::flow_id::FlowId;
 use crate::network::Network;
 use crate::rows::Row;
@@ -17,7 +17,7 @@ use crate::rows::Row;
 use super::control::{Control, Payloads, Reno};
 use super::receiver::{Address, Receiver};
 use super::sender::Sender;
-use super::{ClassParams, Ctx, Fate, SenderState, Snapshot};
+use super::{ClassParams, Ctx, FlowFate, SenderState, Snapshot};
 
 /// The settings of a new flow.
 #[derive(Clone, Copy)]
@@ -329,12 +329,12 @@ impl<C: Control + Payloads> FlowTable<C> {
             (fate, flow.receiver.deadline)
         };
         match fate {
-            Fate::Lives if due < flow.armed => {
+            FlowFate::Lives if due < flow.armed => {
                 flow.armed = due;
-                net.events.push(due, Entity::new(Kind::Flow, id.0));
+                net.events.push(due, Entity::new(EventKind::Flow, id.0));
             }
-            Fate::Lives => {}
-            Fate::Over => self.release(id.slot(), &mut World { net, classes, rows }),
+            FlowFate::Lives => {}
+            FlowFate::Over => self.release(id.slot(), &mut World { net, classes, rows }),
         }
     }
 
@@ -350,16 +350,16 @@ impl<C: Control + Payloads> FlowTable<C> {
         flow.armed = Time::NEVER;
         let address = flow.address(id);
         let (sender, receiver, mut ctx) = self.borrow(slot, world);
-        let mut fate = Fate::Lives;
+        let mut fate = FlowFate::Lives;
         if receiver.deadline <= now {
             fate = receiver.expire(&address, &mut ctx);
         }
-        if fate == Fate::Lives && sender.next_deadline() <= now {
+        if fate == FlowFate::Lives && sender.next_deadline() <= now {
             fate = sender.expire(&address, &mut ctx);
         }
         match fate {
-            Fate::Lives => self.arm(id, world),
-            Fate::Over => self.release(slot, world),
+            FlowFate::Lives => self.arm(id, world),
+            FlowFate::Over => self.release(slot, world),
         }
     }
 
@@ -397,7 +397,7 @@ impl<C: Control + Payloads> FlowTable<C> {
         let due = flow.sender.next_deadline().min(flow.receiver.deadline);
         if due < flow.armed {
             flow.armed = due;
-            world.net.events.push(due, Entity::new(Kind::Flow, id.0));
+            world.net.events.push(due, Entity::new(EventKind::Flow, id.0));
         }
     }
 

@@ -18,7 +18,7 @@ use tidegate_model::scenario::{self, Codepoint, Scenario, Transport, Udp};
 use super::receiver::Address;
 use super::table::{NewFlow, World};
 use crate::capture::Identity;
-use crate::engine::{Entity, Kind};
+use crate::engine::{Entity, EventKind};
 use crate::flow_id::FlowId;
 use crate::names::names;
 use crate::network::Network;
@@ -28,7 +28,7 @@ use heard::{Heard, Jitter};
 use media::Stream;
 
 /// One flow: how much is left to send, and when.
-struct Flow {
+struct UdpFlow {
     row: u32,
     class: u16,
     address: Address,
@@ -97,7 +97,7 @@ pub(crate) struct UdpTable {
     number: u32,
     /// By the class's number; none: not by UDP.
     classes: Vec<Option<Class>>,
-    flows: Vec<Flow>,
+    flows: Vec<UdpFlow>,
     /// What was sent before this instant is not measured.
     warmup: Time,
     seed: u64,
@@ -129,7 +129,7 @@ impl UdpTable {
             class.started += 1;
             drawn
         });
-        self.flows.push(Flow {
+        self.flows.push(UdpFlow {
             row: flow.row,
             class: flow.class,
             address: flow.address(id, 0),
@@ -189,7 +189,7 @@ impl UdpTable {
             (flow.begun, flow.packets, flow.bytes) = (next, 0, 0);
         }
         world.net.send(&packet);
-        world.net.events.push(next, Entity::new(Kind::Flow, id.0));
+        world.net.events.push(next, Entity::new(EventKind::Flow, id.0));
     }
 
     /// The next packet of a flow is due.
@@ -238,7 +238,7 @@ impl UdpTable {
 
     /// Unlimited flows of a class send no more: they close when their next packet would be due.
     pub(crate) fn stop(&mut self, class: u16) {
-        let endless = |flow: &&mut Flow| flow.class == class && flow.left == UNLIMITED;
+        let endless = |flow: &&mut UdpFlow| flow.class == class && flow.left == UNLIMITED;
         for flow in self.flows.iter_mut().filter(endless) {
             flow.left = 0;
         }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use tidegate_core::units::Time;
 use tidegate_sim::transport::control::{
-    CongestionEvent, Control, Feedback, Leaving, Marks, Outcome, RateSample, Signal,
+    CongestionEvent, Control, Feedback, Leaving, Marks, RateSample, SentOutcome, Signal,
 };
 
 use super::theirs::{News, Packet, Standing, Theirs};
@@ -157,21 +157,21 @@ impl<T: Theirs + 'static> Control for Adapter<T> {
         }
     }
 
-    fn on_outcomes(&mut self, outcomes: &[Outcome], now: Time) {
+    fn on_outcomes(&mut self, outcomes: &[SentOutcome], now: Time) {
         for outcome in outcomes {
             match *outcome {
-                Outcome::Arrived(number) => {
+                SentOutcome::Arrived(number) => {
                     let packet = self.take(number.into());
                     self.arrived.extend(packet);
                 }
-                Outcome::Earlier(number) => {
+                SentOutcome::Earlier(number) => {
                     let later = self.take(number.into());
                     let came = self.revive();
                     // of the two one has brought the segment, and the other counts no more
                     self.arrived.extend(came.or(later));
                     self.replaced.extend(later.filter(|_| came.is_some()));
                 }
-                Outcome::Lost(number) => {
+                SentOutcome::Lost(number) => {
                     let packet = self.take(number.into());
                     self.lost.extend(packet);
                 }

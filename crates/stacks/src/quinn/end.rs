@@ -60,20 +60,24 @@ pub fn stack(control: QuicControl, crypto: QuicCrypto, datagram: u16) -> Stack {
         .initial_mtu(datagram)
         .mtu_discovery_config(None)
         .enable_segmentation_offload(false);
-    let settings = Settings::with(transport, crypto, datagram);
+    let settings = ClassConfig::with(transport, crypto, datagram);
     Box::new(move |transfer| settings.ends(transfer))
 }
 
 /// What all connections of a class share.
-pub(super) struct Settings {
+pub(super) struct ClassConfig {
     endpoint: EndpointConfig,
     client: ClientConfig,
     server: Arc<ServerConfig>,
     crypto: QuicCrypto,
 }
 
-impl Settings {
-    pub(super) fn with(transport: TransportConfig, crypto: QuicCrypto, datagram: u16) -> Settings {
+impl ClassConfig {
+    pub(super) fn with(
+        transport: TransportConfig,
+        crypto: QuicCrypto,
+        datagram: u16,
+    ) -> ClassConfig {
         let transport = Arc::new(transport);
         let (client, server): Sides = match crypto {
             QuicCrypto::Null => (Arc::new(Plain), Arc::new(Plain)),
@@ -93,7 +97,7 @@ impl Settings {
         let mut endpoint = EndpointConfig::new(Arc::new(Keys));
         // the range holds: the datagram has 1200 bytes or more
         let _ = endpoint.max_udp_payload_size(datagram.clamp(1200, 65_527));
-        Settings { endpoint, client, server: Arc::new(server), crypto }
+        ClassConfig { endpoint, client, server: Arc::new(server), crypto }
     }
 
     fn ends(&self, transfer: &Transfer) -> Ends {
@@ -109,7 +113,7 @@ impl Settings {
     }
 
     /// A client and a server, and by what the client connects.
-    pub(super) fn pair(&self, transfer: &Transfer) -> (End, End, ClientConfig) {
+    pub(super) fn pair(&self, transfer: &Transfer) -> (QuicEnd, QuicEnd, ClientConfig) {
         let data = transfer.size.unwrap_or(u64::MAX);
         let (request, answer) = if transfer.download { (REQUEST as u64, data) } else { (data, 0) };
         let mut draws = Draws::new(transfer.seed);
@@ -127,13 +131,13 @@ impl Settings {
         server: Option<Arc<ServerConfig>>,
         transfer: &Transfer,
         to_send: u64,
-    ) -> End {
+    ) -> QuicEnd {
         let mut config = self.endpoint.clone();
         let ids = draws.split();
         proto::draw_ids(&mut config, ids);
         config.rng_seed(Some(draws.seed()));
         let client = server.is_none();
-        End {
+        QuicEnd {
             endpoint: proto::endpoint(Arc::new(config), server),
             connection: None,
             client,
@@ -159,7 +163,7 @@ impl TimeSource for FixedTime {
 }
 
 /// One end of one connection.
-pub(super) struct End {
+pub(super) struct QuicEnd {
     endpoint: Endpoint,
     connection: Option<(ConnectionHandle, Box<Connection>)>,
     client: bool,
@@ -178,7 +182,7 @@ pub(super) struct End {
     report: Report,
 }
 
-impl End {
+impl QuicEnd {
     /// The client begins.
     pub(super) fn connect(&mut self, now: Time, config: ClientConfig) {
         match self.endpoint.connect(instant(now), config, SERVER, NAME) {
@@ -331,7 +335,7 @@ impl End {
     }
 }
 
-impl Host for End {
+impl Host for QuicEnd {
     fn receive(&mut self, now: Time, datagram: &[u8], mark: Mark) {
         let codepoint = match mark {
             Mark::None => None,

@@ -12,7 +12,7 @@ use tidegate_core::host::{Host, Mark, Order, Transfer};
 use tidegate_core::units::Time;
 use tidegate_model::scenario::QuicCrypto;
 
-use super::end::{End, Settings};
+use super::end::{ClassConfig, QuicEnd};
 use super::proto::congestion::{Controller, ControllerFactory};
 use super::proto::{AckFrequencyConfig, RttEstimator, TransportConfig};
 
@@ -46,8 +46,8 @@ impl ControllerFactory for Listener {
 
 /// Two ends, and what a control at one of them is given.
 pub(crate) struct Estimator {
-    client: End,
-    server: End,
+    client: QuicEnd,
+    server: QuicEnd,
     now: Time,
     seen: Listener,
 }
@@ -74,7 +74,7 @@ impl Estimator {
             datagram: DATAGRAM,
             seed,
         };
-        let settings = Settings::with(transport, QuicCrypto::Null, DATAGRAM);
+        let settings = ClassConfig::with(transport, QuicCrypto::Null, DATAGRAM);
         let (mut client, server, config) = settings.pair(&transfer);
         client.connect(Time::ZERO, config);
         let mut made = Estimator { client, server, now: Time::ZERO, seen };

@@ -144,7 +144,7 @@ impl Session for Handshake {
     }
 
     fn next_1rtt_keys(&mut self) -> Option<KeyPair<Box<dyn PacketKey>>> {
-        Some(KeyPair { local: Box::new(Key), remote: Box::new(Key) })
+        Some(KeyPair { local: Box::new(PlainKey), remote: Box::new(PlainKey) })
     }
 
     fn is_valid_retry(&self, _: Id<'_>, _: &[u8], _: &[u8]) -> bool {
@@ -163,15 +163,15 @@ impl Session for Handshake {
 
 pub(super) fn keys() -> Keys {
     Keys {
-        header: KeyPair { local: Box::new(Key), remote: Box::new(Key) },
-        packet: KeyPair { local: Box::new(Key), remote: Box::new(Key) },
+        header: KeyPair { local: Box::new(PlainKey), remote: Box::new(PlainKey) },
+        packet: KeyPair { local: Box::new(PlainKey), remote: Box::new(PlainKey) },
     }
 }
 
 /// A key that changes nothing.
-pub(super) struct Key;
+pub(super) struct PlainKey;
 
-impl HeaderKey for Key {
+impl HeaderKey for PlainKey {
     fn decrypt(&self, _: usize, _: &mut [u8]) {}
 
     fn encrypt(&self, _: usize, _: &mut [u8]) {}

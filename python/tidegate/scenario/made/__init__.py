@@ -27,7 +27,7 @@ class Made:
     """What the scenario does not have of the file, in words."""
 
 
-def of_file(path: str | Path, given: graph.Given | None = None) -> Made:
+def of_file(path: str | Path, given: graph.LinkDefaults | None = None) -> Made:
     """Make a scenario of a HAR file, or of a graph as GraphML, GML or JSON of nodes and links.
 
     `given` has the rate and delay of links of which the file says nothing. Raises TidegateError
@@ -35,7 +35,7 @@ def of_file(path: str | Path, given: graph.Given | None = None) -> Made:
     scenario can have.
     """
     path = path_of(path, "a HAR file or a graph")
-    given = given or graph.Given()
+    given = given or graph.LinkDefaults()
     try:
         with path.open("rb") as file:
             data = file.read(MOST + 1)
@@ -68,7 +68,7 @@ def _check(files: dict[str, str], path: Path) -> None:
 
 
 def _made(
-    data: bytes, suffix: str, name: str, given: graph.Given
+    data: bytes, suffix: str, name: str, given: graph.LinkDefaults
 ) -> tuple[dict[str, str], list[str]]:
     if suffix in _NAMED:
         return graph.scenario(_NAMED[suffix](data), name, given)
@@ -78,7 +78,7 @@ def _made(
         raise Damaged(f"byte {error.start} is no text in UTF-8") from error
     tree = of_json(text)
     if tree.has("log"):
-        if given != graph.Given():
+        if given != graph.LinkDefaults():
             raise UsageError(
                 "--rate and --delay are for links of a graph, and this is a HAR file.",
                 "Leave them out, and write the link into the scenario.",

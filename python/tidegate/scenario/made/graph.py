@@ -30,7 +30,7 @@ MOST_PLACE = 1e9
 
 
 @dataclass(frozen=True)
-class Given:
+class LinkDefaults:
     """What links have of which the file does not say it, as a scenario writes it."""
 
     rate: str | None = None
@@ -211,7 +211,7 @@ def _great_circle(one: tuple[float, float], two: tuple[float, float]) -> float:
     return 2 * EARTH_KM * math.asin(math.sqrt(min(1.0, half)))
 
 
-def scenario(graph: Graph, name: str, given: Given) -> tuple[dict[str, str], list[str]]:
+def scenario(graph: Graph, name: str, given: LinkDefaults) -> tuple[dict[str, str], list[str]]:
     """Return the scenario by its name, and what is not of the file."""
     if not graph.edges:
         raise Damaged("the graph has no links")
@@ -238,7 +238,7 @@ def scenario(graph: Graph, name: str, given: Given) -> tuple[dict[str, str], lis
     return {f"{name}.toml": _text(graph, name, given)}, said
 
 
-def _text(graph: Graph, name: str, given: Given) -> str:
+def _text(graph: Graph, name: str, given: LinkDefaults) -> str:
     titles = _apart(["-".join(edge.ends) for edge in graph.edges])
     links = [
         f"{key(title)} = {inline(_link(edge, given))}"
@@ -263,7 +263,7 @@ size     = "20kB"
 """
 
 
-def _link(edge: Edge, given: Given) -> dict[str, Any]:
+def _link(edge: Edge, given: LinkDefaults) -> dict[str, Any]:
     """Return a link as a scenario has it; its other direction, where that differs."""
     one, two = edge.ends
     rate, delay = _written(edge.rate_bps, edge.delay_s)

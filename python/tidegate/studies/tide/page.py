@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tidegate.papers.runs import Runs
-    from tidegate.studies.tide.score import Aim, Found, Scored
+    from tidegate.studies.tide.score import Aim, CellResult, Scored
 
 HALVES = ("chosen", "held out")
 CELLS = "cells.csv"
@@ -109,7 +109,7 @@ def every_cell(rows: Sequence[Scored]) -> str:
     return csv_text(["cell", "half", *head, "longest_without_admission_s"], lines)
 
 
-def _found(found: Found) -> tuple[str, ...]:
+def _found(found: CellResult) -> tuple[str, ...]:
     """Return the measures of a cell under a gate."""
     again = f"{100 * found.again:.0f}"
     return f"{found.completed:.1f}", f"{found.fct:.2f}", f"{found.fct_admitted:.2f}", again

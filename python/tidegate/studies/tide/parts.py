@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from tidegate.papers.case import Case
     from tidegate.papers.runs import Runs
-    from tidegate.studies.tide.score import Found
+    from tidegate.studies.tide.score import CellResult
 
 WITHOUT = {
     "whole": '{ law = "tide", admit = "connections" }',
@@ -94,5 +94,5 @@ def _kind(runs: Runs, cells: list[MatrixCell], part: str) -> str:
     return f"{completed:.2f}, {_mean(ones, 'fct') / _mean(wholes, 'fct'):.2f}, {again:.0f}"
 
 
-def _mean(rows: list[Found], what: str) -> float:
+def _mean(rows: list[CellResult], what: str) -> float:
     return geometric_mean(getattr(row, what) for row in rows)

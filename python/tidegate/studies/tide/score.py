@@ -21,7 +21,7 @@ SESSIONS = ("web", "odd")
 
 
 @dataclass(frozen=True)
-class Found:
+class CellResult:
     """The results of one cell under one gate: per second, bit/s, seconds, shares."""
 
     completed: float
@@ -68,7 +68,7 @@ def geometric_mean(values: Iterable[float]) -> float:
     return exp(sum(logs) / len(logs)) if logs else nan
 
 
-def found(runs: Runs, key: str) -> Found:
+def found(runs: Runs, key: str) -> CellResult:
     """Return the results of a case, as means over its seeds."""
 
     def mean(values: Iterable[float]) -> float:
@@ -84,7 +84,7 @@ def found(runs: Runs, key: str) -> Found:
             for one, total in zip(sessions, sent, strict=True)
         )
 
-    return Found(
+    return CellResult(
         completed=mean(sum(each["completed_per_s"] for each in one) for one in sessions),
         carried=mean(
             sum(8 * each["completed_per_s"] * (each["size_mean_bytes"] or 0.0) for each in one)
@@ -101,7 +101,9 @@ def _sessions(record: SavedRun) -> list[dict[str, float]]:
     return [each for each in record.summary["classes"] if each["name"] in SESSIONS]
 
 
-def values(cell: MatrixCell, by_gate: dict[str, Found], seen: Found | None) -> dict[Aim, float]:
+def values(
+    cell: MatrixCell, by_gate: dict[str, CellResult], seen: CellResult | None
+) -> dict[Aim, float]:
     """Return the value of each aim of a cell."""
     own = by_gate["tide"]
     other = {"overload": by_gate["cp"], "unseen FINs": seen}.get(cell.kind, by_gate["none"])
@@ -128,7 +130,7 @@ class Scored:
     """One cell: the results under every gate, and the values of its aims."""
 
     cell: MatrixCell
-    by_gate: dict[str, Found]
+    by_gate: dict[str, CellResult]
     aims: dict[Aim, float]
 
 
@@ -147,7 +149,7 @@ def scored(runs: Runs) -> list[Scored]:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class AimScore:
     """How many cells of a half reached an aim, and the worst of them."""
 
     reached: int
@@ -156,7 +158,7 @@ class Verdict:
     worst_cell: str
 
 
-def verdict(rows: Sequence[Scored], aim: Aim, half: str) -> Verdict | None:
+def verdict(rows: Sequence[Scored], aim: Aim, half: str) -> AimScore | None:
     """Return the verdict on an aim, or None where the half has no such cell."""
     mine = [
         (row.aims[aim], row.cell.key) for row in rows if aim in row.aims and row.cell.half == half
@@ -165,4 +167,4 @@ def verdict(rows: Sequence[Scored], aim: Aim, half: str) -> Verdict | None:
         return None
     reached = sum(aim.reached(value) for value, _ in mine)
     worst, key = (min if aim.least else max)(mine)
-    return Verdict(reached, len(mine), worst, key)
+    return AimScore(reached, len(mine), worst, key)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Link:
+class TodayLink:
     """A link: rate, round trip, buffer, and the sessions of its users."""
 
     name: str
@@ -47,8 +47,8 @@ SHARE = "scale = 0.092"
 """Of what one dish measures: so the first 120 s have a mean of 20 Mbit/s, as the venue."""
 
 LINKS = (
-    Link("satellite", "2 Mbit/s, 600 ms, 500 ms of buffer", 2, 600, 500, 30, 300, 60),
-    Link(
+    TodayLink("satellite", "2 Mbit/s, 600 ms, 500 ms of buffer", 2, 600, 500, 30, 300, 60),
+    TodayLink(
         "moving satellite",
         "20 Mbit/s and 56 ms in the mean, both changing every 15 s, 250 ms of buffer",
         *(20, 56, 250, 30, 120, 20),
@@ -59,14 +59,14 @@ LINKS = (
             ('port."bottleneck.reverse".delay', f"{{ trace = {UPLINK} }}"),
         ),
     ),
-    Link(
+    TodayLink(
         "cellular",
         "6 Mbit/s in the mean, between 2 and 11, 60 ms, 500 ms of buffer",
         *(6, 60, 500, 30, 120, 20),
         path=(("port.bottleneck.rate", '{ trace = "tidegate:lte" }'),),
     ),
-    Link("venue", "20 Mbit/s, 40 ms, 250 ms of buffer", 20, 40, 250, 30, 120, 20),
-    Link("campus", "1 Gbit/s, 20 ms, 50 ms of buffer", 1000, 20, 50, 100, 30, 8),
+    TodayLink("venue", "20 Mbit/s, 40 ms, 250 ms of buffer", 20, 40, 250, 30, 120, 20),
+    TodayLink("campus", "1 Gbit/s, 20 ms, 50 ms of buffer", 1000, 20, 50, 100, 30, 8),
 )
 LOADS = {
     "sessions": "twice as many sessions as fit",
@@ -144,7 +144,7 @@ the end of the keys that go, or the gate's start, which a real gate delays (`ons
 TAKEN_FROM = "moving-satellite/greedy/cubic:tide"
 
 
-def controls(link: Link, hosts: str) -> tuple[tuple[str, ...], ...]:
+def controls(link: TodayLink, hosts: str) -> tuple[tuple[str, ...], ...]:
     """Return the stages of each control at a link whose hosts are not a control's own."""
     there = CONTROLS[hosts]
     if hosts != "cubic":
@@ -157,7 +157,7 @@ def controls(link: Link, hosts: str) -> tuple[tuple[str, ...], ...]:
     return (*there, *(stages for stages in fitted if stages not in there))
 
 
-def name(link: Link, load: str, hosts: str, control: str) -> str:
+def name(link: TodayLink, load: str, hosts: str, control: str) -> str:
     """Return the key of a case."""
     return f"{link.name.replace(' ', '-')}/{load}/{hosts}:{control}"
 
@@ -195,7 +195,7 @@ def taken_away() -> Iterator[Case]:
             yield _case(key, moving, "greedy", transport, [gate])
 
 
-def _stages(link: Link, load: str, stages: tuple[str, ...]) -> Iterator[Setting]:
+def _stages(link: TodayLink, load: str, stages: tuple[str, ...]) -> Iterator[Setting]:
     for stage in stages:
         if stage in GATES:
             opener = ', opener = "syn-ack"' if load in ("downloads", "pages") else ""
@@ -205,7 +205,7 @@ def _stages(link: Link, load: str, stages: tuple[str, ...]) -> Iterator[Setting]
             yield "port.bottleneck.queue", law
 
 
-def _case(key: str, link: Link, load: str, transport: str, control: list[Setting]) -> Case:
+def _case(key: str, link: TodayLink, load: str, transport: str, control: list[Setting]) -> Case:
     offered = link.capacity * {"sessions": 2.0, "greedy": 0.5, "downloads": 1.5, "pages": 1.5}[load]
     mean_kb = link.mean_kb
     if load == "pages":

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from tidegate.papers.runs import Runs
     from tidegate.results.run_files import SavedRun
-    from tidegate.studies.today.cases import Link
+    from tidegate.studies.today.cases import TodayLink
 
 IN_TIME_S = 10.0
 """A session or a page that takes longer counts as failed."""
@@ -51,7 +51,7 @@ class Served:
     """Mean wait in the queue of the link."""
 
 
-def served(record: SavedRun, link: Link) -> Served:
+def served(record: SavedRun, link: TodayLink) -> Served:
     """Return what users get in one run."""
     web = record.traffic("web")
     port = record.port("bottleneck")
@@ -112,16 +112,16 @@ def _found(runs: Runs) -> dict[str, list[Served]]:
     }
 
 
-def _names(link: Link, hosts: str) -> tuple[str, ...]:
+def _names(link: TodayLink, hosts: str) -> tuple[str, ...]:
     return tuple("+".join(stages) for stages in controls(link, hosts))
 
 
-def _every(link: Link) -> tuple[str, ...]:
+def _every(link: TodayLink) -> tuple[str, ...]:
     """Return the controls of a link, whatever the hosts."""
     return tuple(dict.fromkeys(each for hosts in HOSTS for each in _names(link, hosts)))
 
 
-def _table(found: dict[str, list[Served]], link: Link, load: str) -> list[str]:
+def _table(found: dict[str, list[Served]], link: TodayLink, load: str) -> list[str]:
     head = (
         "hosts",
         "control",

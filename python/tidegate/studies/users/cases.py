@@ -129,7 +129,7 @@ TRIED = tuple(
 
 
 @dataclass(frozen=True)
-class Link:
+class PageLink:
     """A link and the pages that its users load."""
 
     mbit: int
@@ -154,12 +154,12 @@ class Link:
         )
 
 
-LINKS = (Link(1, 102), Link(50, 2000), Link(1000, 2000))
+LINKS = (PageLink(1, 102), PageLink(50, 2000), PageLink(1000, 2000))
 OVER = (0.5, 0.9, 2.1)
 """Loads of these links, as multiples of what they carry."""
 
 
-def at(link: Link, browser: str, over: float, gate: str) -> str:
+def at(link: PageLink, browser: str, over: float, gate: str) -> str:
     """Return the key of a case of another link."""
     return name(browser, f"{link.mbit} Mbit {link.page_kb} kB, {over:g}", gate)
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from tidegate.papers.runs import Runs
     from tidegate.results.run_files import SavedRun
-    from tidegate.studies.users.cases import Link
+    from tidegate.studies.users.cases import PageLink
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ def _links(runs: Runs) -> list[str]:
     return table(["link", "users", "load", *GATES], rows)
 
 
-def _link(runs: Runs, link: Link, browser: str, over: float, gate: str) -> str:
+def _link(runs: Runs, link: PageLink, browser: str, over: float, gate: str) -> str:
     key = at(link, browser, over, gate)
     return _shown([got(record) for record in runs.records(key)]) if runs.has(key) else "-"
 

@@ -41,7 +41,7 @@ def rate(users: float) -> Setting:
 
 
 @dataclass(frozen=True)
-class Row:
+class StayingUsers:
     """Users, as settings of the scenario of the study."""
 
     says: str
@@ -50,47 +50,49 @@ class Row:
 
 
 ROWS = {
-    "once-six": Row("12/s come once, six connections", (rate(12), SIX)),
-    "once-each": Row("12/s come once, a connection for each object", (rate(12), EACH)),
-    "once-file": Row("12/s come once, a file", (rate(12), FILE)),
-    "stay-six": Row("9/s of those who stay, six connections", (rate(9), SIX, STAY)),
-    "stay-each": Row("9/s of those who stay, a connection for each object", (rate(9), EACH, STAY)),
-    "stay-file": Row("9/s of those who stay, a file", (rate(9), FILE, STAY)),
-    "stay-small": Row(
+    "once-six": StayingUsers("12/s come once, six connections", (rate(12), SIX)),
+    "once-each": StayingUsers("12/s come once, a connection for each object", (rate(12), EACH)),
+    "once-file": StayingUsers("12/s come once, a file", (rate(12), FILE)),
+    "stay-six": StayingUsers("9/s of those who stay, six connections", (rate(9), SIX, STAY)),
+    "stay-each": StayingUsers(
+        "9/s of those who stay, a connection for each object", (rate(9), EACH, STAY)
+    ),
+    "stay-file": StayingUsers("9/s of those who stay, a file", (rate(9), FILE, STAY)),
+    "stay-small": StayingUsers(
         "31/s of those who stay, files of 30 kB", (rate(31), (FILE[0], "30kB"), STAY)
     ),
-    "leave-each": Row(
+    "leave-each": StayingUsers(
         "12/s who leave after 8 s, a connection for each object", (rate(12), EACH, LEAVE)
     ),
-    "leave-stay": Row(
+    "leave-stay": StayingUsers(
         "9/s of those who stay and leave after 8 s, a file", (rate(9), FILE, STAY, LEAVE)
     ),
-    "greedy-each": Row(
+    "greedy-each": StayingUsers(
         "12/s come once, a connection for each object; one client opens 60/s",
         (rate(12), EACH),
         ("greedy",),
     ),
-    "greedy-stay": Row(
+    "greedy-stay": StayingUsers(
         "9/s of those who stay, a file; one client opens 60/s",
         (rate(9), FILE, STAY),
         ("greedy",),
     ),
-    "both-each": Row(
+    "both-each": StayingUsers(
         "6/s come once and 6/s of those who stay, a connection for each object",
         (rate(6), EACH, ("traffic.staying.pages", EACH[1])),
         ("staying",),
     ),
-    "long-each": Row(
+    "long-each": StayingUsers(
         "8/s, a connection for each object, beside downloads of 2 MB",
         (rate(8), EACH),
         ("downloads",),
     ),
-    "long-stay": Row(
+    "long-stay": StayingUsers(
         "8/s of those who stay, a file, beside downloads of 2 MB",
         (rate(8), FILE, STAY),
         ("downloads",),
     ),
-    "again-each": Row(
+    "again-each": StayingUsers(
         "50 who load page after page, a connection for each object",
         (("traffic.web.arrivals", '{ uniform = 50, within = "10s" }'), AGAIN),
     ),
@@ -110,7 +112,7 @@ def cases() -> Iterator[Case]:
         yield case(_key(key, admits), row, 'law = "none"' if admits == NOBODY else law)
 
 
-def case(key: str, row: Row, gate: str) -> Case:
+def case(key: str, row: StayingUsers, gate: str) -> Case:
     """Return users at a gate with these settings."""
     settings = (*row.settings, ("duration", "150s"), ("port.bottleneck.gate", f"{{ {gate} }}"))
     return Case(key, "users.toml", row.variants, settings)
@@ -137,7 +139,7 @@ def section(runs: Runs) -> list[str]:
     return table(["users", NOBODY, *ADMITS], rows)
 
 
-def _cell(runs: Runs, key: str, row: Row, admits: str) -> str:
+def _cell(runs: Runs, key: str, row: StayingUsers, admits: str) -> str:
     if not runs.has(name := _key(key, admits)):
         return "-"
     classes = ("web", "staying") if "staying" in row.variants else ("web",)

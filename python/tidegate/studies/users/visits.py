@@ -10,7 +10,16 @@ import numpy as np
 
 from tidegate.papers.page import table
 from tidegate.scenario.real_gate import in_toml
-from tidegate.studies.users.stay import AS_AT_A_GATE, EACH, FILE, ROWS, Row, case, got, rate
+from tidegate.studies.users.stay import (
+    AS_AT_A_GATE,
+    EACH,
+    FILE,
+    ROWS,
+    StayingUsers,
+    case,
+    got,
+    rate,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Part:
+class Ablation:
     """What is taken away, as settings of the law's table or of the traffic."""
 
     says: str
@@ -43,24 +52,24 @@ LONGER = 'follow = "1s", visit = "4s"'
 CANCELS = ("traffic.web.pages.cancels", "true")
 SIX = ("once-six", "stay-six")
 PARTS = {
-    "whole": Part("visits"),
-    "no-visit": Part("no visits: `follow` and `visit` 1 ms", NO_VISIT),
-    "longer": Part("longer visits: `follow` 1 s, `visit` 4 s", LONGER),
-    "no-reserve": Part("no reserve: `wait` 1 h", 'wait = "1h"'),
-    "no-share": Part("no share: `least` 65535", "least = 65535"),
-    "less": Part("a smaller share: `least` 8", "least = 8"),
-    "nothing": Part(
+    "whole": Ablation("visits"),
+    "no-visit": Ablation("no visits: `follow` and `visit` 1 ms", NO_VISIT),
+    "longer": Ablation("longer visits: `follow` 1 s, `visit` 4 s", LONGER),
+    "no-reserve": Ablation("no reserve: `wait` 1 h", 'wait = "1h"'),
+    "no-share": Ablation("no share: `least` 65535", "least = 65535"),
+    "less": Ablation("a smaller share: `least` 8", "least = 8"),
+    "nothing": Ablation(
         "neither visits nor reserve nor share", f'{NO_VISIT}, wait = "1h", least = 65535'
     ),
-    "no-onset": Part("no `onset`", gate=in_toml("ends_of")),
-    "cancels": Part(
+    "no-onset": Ablation("no `onset`", gate=in_toml("ends_of")),
+    "cancels": Ablation(
         "connections that no page needs are given up: `cancels`", traffic=(CANCELS,), rows=SIX
     ),
-    "longer-cancels": Part("the same with longer visits", LONGER, traffic=(CANCELS,), rows=SIX),
+    "longer-cancels": Ablation("the same with longer visits", LONGER, traffic=(CANCELS,), rows=SIX),
 }
 """Visits, and the same without each part."""
 
-MIXED = Row(
+MIXED = StayingUsers(
     "2/s of those who stay load pages, a connection for each object, beside 9/s who come once, a"
     " file",
     (

@@ -20,7 +20,7 @@
 //!
 //! With every report:
 //! 1. Packets are put together to groups (5.2); each new group gives a `d(i)` (5.1), which a Kalman
-//!    filter smooths ([`Filter`], 5.3) and a detector compares ([`Detector`], 5.4).
+//!    filter smooths ([`KalmanFilter`], 5.3) and a detector compares ([`Detector`], 5.4).
 //! 2. By what it finds the estimate by delay rises, stays or falls (5.5): by up to 8 % a second, or
 //!    by up to half a packet a response time near the rates at which it had to fall.
 //! 3. The estimate by losses rises by 5 %, stays from 2 % of losses on, and falls from 10 % on (6).
@@ -42,9 +42,9 @@ use crate::settings;
 use crate::units::Time;
 
 use super::recent::Recent;
-use super::{Control, Encoder, Reported};
+use super::{Encoder, MediaControl, Reported};
 use detector::{Detector, Rules, Signal};
-use filter::{Filter, Groups};
+use filter::{Groups, KalmanFilter};
 
 settings! {
     /// Parameters of the control of WebRTC.
@@ -117,7 +117,7 @@ pub struct Gcc {
     config: Config,
     encoder: Encoder,
     groups: Groups,
-    filter: Filter,
+    filter: KalmanFilter,
     detector: Detector,
     state: State,
     recent: Recent,
@@ -156,7 +156,7 @@ impl Gcc {
         let start = encoder.clip(encoder.start);
         Gcc {
             groups: Groups::new(config.burst_time),
-            filter: Filter::new((config.q, config.e), config.chi, config.groups as usize),
+            filter: KalmanFilter::new((config.q, config.e), config.chi, config.groups as usize),
             detector: Detector::new(Rules {
                 del_var_th: config.del_var_th,
                 overuse_ms: config.overuse_time_th.secs() * 1e3,
@@ -223,7 +223,7 @@ impl Gcc {
     }
 }
 
-impl Control for Gcc {
+impl MediaControl for Gcc {
     fn on_report(&mut self, now: Time, packets: &[Reported], rtt: Time) {
         let elapsed = self.last.replace(now).map_or(Time::ZERO, |last| now - last);
         let signal = self.detect(packets);

@@ -3,7 +3,7 @@
 use crate::units::{Rate, Time};
 use crate::{laws, settings};
 
-use super::{Control, Encoder, Reported, gcc, nada, scream};
+use super::{Encoder, MediaControl, Reported, gcc, nada, scream};
 
 laws! {
     /// How the rate of a sender of media is controlled, with settings: `{ law = "nada", xref = "20ms" }`.
@@ -28,7 +28,7 @@ settings! {
 
 impl MediaLaw {
     /// Begins to control an encoder.
-    pub fn begin(&self, encoder: Encoder) -> Box<dyn Control + Send> {
+    pub fn begin(&self, encoder: Encoder) -> Box<dyn MediaControl + Send> {
         match self {
             MediaLaw::Nada(config) => Box::new(nada::Nada::new(config.clone(), encoder)),
             MediaLaw::Gcc(config) => Box::new(gcc::Gcc::new(config.clone(), encoder)),
@@ -43,7 +43,7 @@ impl MediaLaw {
 /// A rate that nothing changes.
 struct Steady(f64);
 
-impl Control for Steady {
+impl MediaControl for Steady {
     fn on_report(&mut self, _: Time, _: &[Reported], _: Time) {}
 
     fn encode(&self, _: u64) -> f64 {

@@ -54,7 +54,7 @@ use crate::units::Time;
 
 use super::losses::Losses;
 use super::recent::Recent;
-use super::{Control, Encoder, Reported};
+use super::{Encoder, MediaControl, Reported};
 
 /// 5.1.1: taps of the filter of delays.
 const TAPS: usize = 15;
@@ -196,7 +196,7 @@ impl Nada {
     }
 }
 
-impl Control for Nada {
+impl MediaControl for Nada {
     fn on_report(&mut self, now: Time, packets: &[Reported], rtt: Time) {
         for packet in packets {
             self.observe(packet, rtt);

@@ -49,7 +49,7 @@ mod target;
 use crate::settings;
 use crate::units::{Size, Time};
 
-use super::{Control, Encoder, Reported};
+use super::{Encoder, MediaControl, Reported};
 use frames::Frames;
 use target::Target;
 
@@ -89,7 +89,7 @@ struct Flight {
 
 /// What reports tell of congestion.
 #[derive(Clone, Copy, Debug, Default)]
-struct Seen {
+struct CongestionSigns {
     lost: bool,
     marked: bool,
 }
@@ -111,7 +111,7 @@ pub struct Scream {
     frames: Frames,
     flight: Flight,
     /// Losses and marks since the last reaction.
-    pending: Seen,
+    pending: CongestionSigns,
     /// When congestion was last seen, and reacted to; none: never.
     congested: Option<Time>,
     reacted: Option<Time>,
@@ -139,7 +139,7 @@ impl Scream {
             rate: encoder.clip(encoder.start),
             frames: Frames::default(),
             flight: Flight::default(),
-            pending: Seen::default(),
+            pending: CongestionSigns::default(),
             congested: None,
             reacted: None,
             grown: true,
@@ -189,7 +189,7 @@ impl Scream {
 
     /// *Reference Window Reduction*.
     fn reduce(&mut self, now: Time) {
-        let Seen { lost, marked } = self.pending;
+        let CongestionSigns { lost, marked } = self.pending;
         let virtual_rtt = self.config.virtual_rtt.secs();
         if lost || marked {
             self.congested = Some(now);
@@ -212,7 +212,7 @@ impl Scream {
         }
         self.ref_wnd = (self.ref_wnd * factor).max(self.config.min_ref_wnd.bytes() as f64);
         self.reacted = Some(now);
-        self.pending = Seen::default();
+        self.pending = CongestionSigns::default();
     }
 
     /// *Reference Window Increase*; `scale` is that before the reduction.
@@ -242,7 +242,7 @@ impl Scream {
     }
 }
 
-impl Control for Scream {
+impl MediaControl for Scream {
     fn on_report(&mut self, now: Time, packets: &[Reported], rtt: Time) {
         self.measure(now, packets, rtt);
         if self.s_rtt <= 0.0 {

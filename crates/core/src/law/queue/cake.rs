@@ -61,7 +61,7 @@ pub mod rotation;
 pub mod sets;
 pub mod shaper;
 
-use cobalt::{Fate, Params};
+use cobalt::{HeadFate, Params};
 pub use hosts::Isolation;
 use rotation::Rotation;
 use shaper::{Framing, Shaper, Shaping, Wire};
@@ -233,16 +233,16 @@ impl Discipline for Cake {
         let late = self.ce_threshold.is_some_and(|most| waited > most);
         let l4s = packet.flags.has(Flags::L4S);
         let mut fate = flow.cobalt.judge(slot.start, waited, bears_mark, &self.params, draw);
-        if late && l4s && fate == Fate::Send {
-            fate = Fate::Mark;
+        if late && l4s && fate == HeadFate::Send {
+            fate = HeadFate::Mark;
         }
-        if fate == Fate::Drop && !flow.packets.is_empty() {
+        if fate == HeadFate::Drop && !flow.packets.is_empty() {
             return Next::Drop(handle, Reason::Early);
         }
         let length = self.wire.length(packet.size);
         self.rotation.sent(queue, length);
         self.shaper.sent(length);
-        if fate == Fate::Mark { Next::Mark(handle) } else { Next::Send(handle) }
+        if fate == HeadFate::Mark { Next::Mark(handle) } else { Next::Send(handle) }
     }
 
     fn shaping(&self) -> Option<Shaping> {

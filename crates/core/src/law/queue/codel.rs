@@ -70,7 +70,7 @@ pub struct Head {
 
 /// The decision on it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Fate {
+pub enum HeadFate {
     /// It is sent.
     Send,
     /// It is sent, marked.
@@ -98,7 +98,7 @@ enum Step {
 
 /// The controller of one queue: CoDel's only one, or one of FQ-CoDel's.
 #[derive(Clone, Debug, Default)]
-pub struct Control {
+pub struct CodelControl {
     first_above: Option<Time>,
     dropping: bool,
     drop_next: Time,
@@ -109,7 +109,7 @@ pub struct Control {
     step: Step,
 }
 
-impl Control {
+impl CodelControl {
     /// A packet of `size` bytes is queued.
     #[inline]
     pub fn added(&mut self, size: u16) {
@@ -142,19 +142,19 @@ impl Control {
     }
 
     /// The decision on the packet at the head (RFC 8289, 5.5: `deque`).
-    pub fn judge(&mut self, now: Time, head: &Head, config: &Config) -> Fate {
+    pub fn judge(&mut self, now: Time, head: &Head, config: &Config) -> HeadFate {
         let above = self.above(now, head, config);
         match std::mem::take(&mut self.step) {
-            Step::Began => return Fate::Send,
+            Step::Began => return HeadFate::Send,
             Step::Again if above => self.drop_next = self.after(self.drop_next, config),
             Step::Again | Step::First => {}
         }
         if !above {
             self.dropping = false;
-            return Fate::Send;
+            return HeadFate::Send;
         }
         if self.dropping && now < self.drop_next {
-            return Fate::Send;
+            return HeadFate::Send;
         }
         let mark = config.ecn && head.ect;
         if self.dropping {
@@ -170,7 +170,7 @@ impl Control {
                 self.step = Step::Began;
             }
         }
-        if mark { Fate::Mark } else { Fate::Drop }
+        if mark { HeadFate::Mark } else { HeadFate::Drop }
     }
 
     /// Enters the dropping state, at the rate of the last one if that ended recently.
@@ -188,13 +188,13 @@ impl Control {
 #[derive(Clone, Debug)]
 pub struct Codel {
     config: Config,
-    control: Control,
+    control: CodelControl,
 }
 
 impl Codel {
     /// With parameters that have passed [`Config::check`].
     pub fn new(config: &Config, _: Link) -> Codel {
-        Codel { config: config.clone(), control: Control::default() }
+        Codel { config: config.clone(), control: CodelControl::default() }
     }
 }
 
@@ -221,9 +221,9 @@ impl Discipline for Codel {
             ect: packet.flags.has(Flags::ECT),
         };
         match self.control.judge(slot.start, &head, &self.config) {
-            Fate::Send => Next::Send(handle),
-            Fate::Mark => Next::Mark(handle),
-            Fate::Drop => Next::Drop(handle, Reason::Early),
+            HeadFate::Send => Next::Send(handle),
+            HeadFate::Mark => Next::Mark(handle),
+            HeadFate::Drop => Next::Drop(handle, Reason::Early),
         }
     }
 }

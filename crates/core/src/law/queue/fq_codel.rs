@@ -4,7 +4,7 @@
 //! |-----------|-----------------|---------|---------------------------------------------------|
 //! | flows     | `flows`         | 1       | 1024: number of queues (5.2.5)                    |
 //! | quantum   | `quantum`       | bytes   | 1514: what a queue sends per round (5.2.4)        |
-//! | credits   | `Flow::credits` | bytes   | what a queue may still send in this round         |
+//! | credits   | `FlowQueue::credits` | bytes | what a queue may still send in this round      |
 //! | limit     | the port's buffer | packets | 10240 (5.2.3)                                   |
 //! | target, interval | `target`, `interval` | s | 5 ms, 100 ms (5.2.2, 5.2.1)                |
 //!
@@ -44,7 +44,7 @@ use crate::law::{Draw, Reason, Verdict};
 use crate::packet::{Flags, Packet};
 use crate::units::{Size, Time};
 
-use super::codel::{self, Control, Fate, Head};
+use super::codel::{self, CodelControl, Head, HeadFate};
 use super::longest::Longest;
 use super::{ArrivalContext, Chain, Discipline, Handle, Links, Next, Slot, Sum, Traits, Waiting};
 
@@ -105,7 +105,7 @@ struct FlowQueue {
     bytes: u64,
     credits: i64,
     place: List,
-    control: Control,
+    control: CodelControl,
 }
 
 /// FQ-CoDel at one port.
@@ -272,17 +272,17 @@ impl Discipline for FqCodel {
             let late = self.ce_threshold.is_some_and(|most| head.sojourn > most);
             let l4s = packet.flags.has(Flags::L4S);
             let mut fate = flow.control.judge(slot.start, &head, &self.codel);
-            if late && l4s && fate == Fate::Send {
-                fate = Fate::Mark;
+            if late && l4s && fate == HeadFate::Send {
+                fate = HeadFate::Mark;
             }
-            if fate != Fate::Drop {
+            if fate != HeadFate::Drop {
                 flow.credits -= i64::from(packet.size);
             }
             self.unlist(queue, handle, packet.size);
             return match fate {
-                Fate::Send => Next::Send(handle),
-                Fate::Mark => Next::Mark(handle),
-                Fate::Drop => Next::Drop(handle, Reason::Early),
+                HeadFate::Send => Next::Send(handle),
+                HeadFate::Mark => Next::Mark(handle),
+                HeadFate::Drop => Next::Drop(handle, Reason::Early),
             };
         }
         Next::NotBefore(slot.start)

@@ -5,7 +5,7 @@
 //! |-----------|-------------------|-------|--------------------------------------------------|
 //! | flows     | `flows`           | 1     | 1024: number of queues                           |
 //! | quantum   | `quantum`         | bytes | 1514: what a queue sends per round               |
-//! | credits   | `Flow::credits`   | bytes | what a queue may still send in this round        |
+//! | credits   | `FlowQueue::credits` | bytes | what a queue may still send in this round     |
 //! | limit     | the port's buffer | packets |                                                |
 //! | others    | [`super::pie`]    |       | those of each queue's PIE                        |
 //!

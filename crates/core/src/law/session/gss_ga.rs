@@ -74,7 +74,7 @@ impl Point {
 
 /// What is known while a point is being measured.
 #[derive(Clone, Copy, Debug)]
-enum Phase {
+enum SearchPhase {
     /// The first point of the bracket.
     First,
     /// The second.
@@ -89,14 +89,15 @@ enum Phase {
     Ascent { last: Point, up: bool, detector: Detector },
 }
 
-impl Phase {
+impl SearchPhase {
     fn name(&self) -> &'static str {
         match self {
-            Phase::First | Phase::Second { .. } | Phase::Third { .. } | Phase::Below { .. } => {
-                "bracket"
-            }
-            Phase::Golden { .. } => "golden",
-            Phase::Ascent { .. } => "ascent",
+            SearchPhase::First
+            | SearchPhase::Second { .. }
+            | SearchPhase::Third { .. }
+            | SearchPhase::Below { .. } => "bracket",
+            SearchPhase::Golden { .. } => "golden",
+            SearchPhase::Ascent { .. } => "ascent",
         }
     }
 }
@@ -105,7 +106,7 @@ impl Phase {
 #[derive(Clone, Debug)]
 pub struct GssGa {
     config: Config,
-    phase: Phase,
+    phase: SearchPhase,
     /// The current allowance, sessions per epoch.
     alpha: f64,
     /// Epochs to wait before the current allowance is measured.
@@ -120,7 +121,7 @@ impl GssGa {
     /// With parameters that have passed [`Config::check`].
     pub fn new(config: Config) -> GssGa {
         GssGa {
-            phase: Phase::First,
+            phase: SearchPhase::First,
             alpha: config.alpha_min,
             waiting: config.skip,
             evaluations: 0,
@@ -132,11 +133,11 @@ impl GssGa {
 
     /// Takes in an epoch at `alpha`, and decides the next `alpha`; returns the phase to report.
     fn decide(&mut self, arrived: f64, ends: f64) -> &'static str {
-        if let Phase::Ascent { detector, .. } = &mut self.phase
+        if let SearchPhase::Ascent { detector, .. } = &mut self.phase
             && self.config.restart
             && detector.observe(arrived, ends)
         {
-            (self.alpha, self.phase) = (self.config.alpha_min, Phase::First);
+            (self.alpha, self.phase) = (self.config.alpha_min, SearchPhase::First);
             self.waiting = self.config.skip;
             return "restart";
         }
@@ -147,12 +148,14 @@ impl GssGa {
         self.evaluations = self.evaluations.wrapping_add(1);
         let here = Point { alpha: self.alpha, arrived, ends, number: self.evaluations };
         (self.alpha, self.phase) = match self.phase {
-            Phase::First => (here.alpha + self.config.step_size, Phase::Second { x0: here }),
-            Phase::Second { x0 } => self.extend(x0, here),
-            Phase::Third { x0, x1 } => self.bracket(x0, x1, here),
-            Phase::Below { a, c } => self.narrow(a, here, c),
-            Phase::Golden { a, c, known } => self.section(a, c, known, here),
-            Phase::Ascent { last, up, detector } => self.climb(last, up, detector, here),
+            SearchPhase::First => {
+                (here.alpha + self.config.step_size, SearchPhase::Second { x0: here })
+            }
+            SearchPhase::Second { x0 } => self.extend(x0, here),
+            SearchPhase::Third { x0, x1 } => self.bracket(x0, x1, here),
+            SearchPhase::Below { a, c } => self.narrow(a, here, c),
+            SearchPhase::Golden { a, c, known } => self.section(a, c, known, here),
+            SearchPhase::Ascent { last, up, detector } => self.climb(last, up, detector, here),
         };
         self.waiting = self.config.skip;
         self.phase.name()
@@ -162,18 +165,18 @@ impl GssGa {
 /// The steps of Algorithm 1: each returns the next `alpha` and what is known then.
 impl GssGa {
     /// The next point of the bracket: one step further, by the golden ratio.
-    fn extend(&self, x0: Point, x1: Point) -> (f64, Phase) {
-        (x1.alpha + self.config.gold * (x1.alpha - x0.alpha), Phase::Third { x0, x1 })
+    fn extend(&self, x0: Point, x1: Point) -> (f64, SearchPhase) {
+        (x1.alpha + self.config.gold * (x1.alpha - x0.alpha), SearchPhase::Third { x0, x1 })
     }
 
     /// Three points are known: is the maximum between them?
-    fn bracket(&self, x0: Point, x1: Point, x2: Point) -> (f64, Phase) {
+    fn bracket(&self, x0: Point, x1: Point, x2: Point) -> (f64, SearchPhase) {
         if x1.admitted_all() && x2.admitted_all() {
             // more was allowed than arrived, so the allowance did not cause the difference
             self.ascend(x2, x1)
         } else if x1.ends < x0.ends {
             let inner = x0.alpha + self.config.c * (x1.alpha - x0.alpha);
-            (inner, Phase::Below { a: x0, c: x1 })
+            (inner, SearchPhase::Below { a: x0, c: x1 })
         } else if x2.ends < x1.ends {
             self.narrow(x0, x1, x2)
         } else if x2.admitted_all() {
@@ -184,7 +187,7 @@ impl GssGa {
     }
 
     /// The bracket `a < b < c` is found: start to narrow it.
-    fn narrow(&self, a: Point, b: Point, c: Point) -> (f64, Phase) {
+    fn narrow(&self, a: Point, b: Point, c: Point) -> (f64, SearchPhase) {
         if self.narrow_enough(a.alpha, c.alpha) {
             return if a.ends > b.ends { self.ascend(a, b) } else { self.ascend(b, a) };
         }
@@ -194,14 +197,14 @@ impl GssGa {
         } else {
             b.alpha - self.config.c * below
         };
-        (inner, Phase::Golden { a: a.alpha, c: c.alpha, known: b })
+        (inner, SearchPhase::Golden { a: a.alpha, c: c.alpha, known: b })
     }
 
     /// Both inner points are known: drop the part of the bracket beyond the worse one.
-    fn section(&self, a: f64, c: f64, known: Point, here: Point) -> (f64, Phase) {
+    fn section(&self, a: f64, c: f64, known: Point, here: Point) -> (f64, SearchPhase) {
         let again = self.config.remeasure_after;
         if again > 0 && here.number.wrapping_sub(known.number) > again {
-            return (known.alpha, Phase::Golden { a, c, known: here });
+            return (known.alpha, SearchPhase::Golden { a, c, known: here });
         }
         let (b, x) = if known.alpha < here.alpha { (known, here) } else { (here, known) };
         let (a, c, best, worse, inner) = if x.ends > b.ends {
@@ -213,7 +216,7 @@ impl GssGa {
         if self.narrow_enough(a, c) {
             return self.ascend(best, worse);
         }
-        (inner, Phase::Golden { a, c, known: best })
+        (inner, SearchPhase::Golden { a, c, known: best })
     }
 
     fn narrow_enough(&self, a: f64, c: f64) -> bool {
@@ -221,14 +224,20 @@ impl GssGa {
     }
 
     /// Start to climb from `best`, along the slope towards it from `other`.
-    fn ascend(&self, best: Point, other: Point) -> (f64, Phase) {
+    fn ascend(&self, best: Point, other: Point) -> (f64, SearchPhase) {
         let detector = Detector::new(self.config.detector);
         let up = best.alpha > other.alpha;
-        (best.alpha, Phase::Ascent { last: other, up, detector })
+        (best.alpha, SearchPhase::Ascent { last: other, up, detector })
     }
 
     /// One step along the slope between the last two points.
-    fn climb(&self, last: Point, mut up: bool, detector: Detector, here: Point) -> (f64, Phase) {
+    fn climb(
+        &self,
+        last: Point,
+        mut up: bool,
+        detector: Detector,
+        here: Point,
+    ) -> (f64, SearchPhase) {
         let config = &self.config;
         let apart = here.place() - last.place();
         let step = if here.admitted_all() && (last.admitted_all() || apart.abs() < EPSILON) {
@@ -247,7 +256,7 @@ impl GssGa {
         let most = config.step_size * config.step_limit;
         let ceiling = (2.0 * here.arrived).max(config.alpha_min + config.step_size);
         let alpha = (here.alpha + step.clamp(-most, most)).clamp(config.alpha_min, ceiling);
-        (alpha, Phase::Ascent { last: here, up, detector })
+        (alpha, SearchPhase::Ascent { last: here, up, detector })
     }
 }
 

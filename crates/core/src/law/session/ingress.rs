@@ -73,13 +73,13 @@ const KEPT: Time = Time::from_secs(60);
 
 /// The sessions whose end was counted lately: an end that is sent again counts once.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ends {
+pub(super) struct CountedEnds {
     lately: BTreeSet<u64>,
     before: BTreeSet<u64>,
     since: Time,
 }
 
-impl Ends {
+impl CountedEnds {
     /// Whether this is the first end of the session with this hash.
     fn first(&mut self, hash: u64, now: Time) -> bool {
         if now.saturating_sub(self.since) >= KEPT {

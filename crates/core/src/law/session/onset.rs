@@ -67,7 +67,7 @@ const ROUND_TRIP: Time = Time::from_ms(300);
 
 /// What was seen in an epoch.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Seen {
+pub struct ObservedEpoch {
     /// Sessions that began: `a`.
     pub begun: u64,
     /// Sessions that ended, resets included: `d`.
@@ -106,7 +106,7 @@ impl Onset {
     }
 
     /// An epoch of that length has ended. `flood`: a flood is suspected, and refusals do not begin.
-    pub fn epoch(&mut self, seen: &Seen, length: Time, flood: bool) {
+    pub fn epoch(&mut self, seen: &ObservedEpoch, length: Time, flood: bool) {
         let (a, d) = (seen.begun as f64, seen.ended as f64);
         let share = (length.secs() / MEMORY.secs()).min(1.0);
         self.pile = (self.pile * (1.0 - share) + a - d).max(0.0);
@@ -161,7 +161,7 @@ impl Controller<Knobs, Counts> for AtOnset {
     }
 
     fn update(&mut self, now: Time, view: &View<'_>, counts: &Counts, knobs: &mut Knobs) -> Step {
-        let seen = Seen {
+        let seen = ObservedEpoch {
             begun: if self.answers { counts.answered } else { counts.kept() },
             ended: counts.ended().saturating_add(counts.resets),
             refused: counts.refused(),
@@ -196,8 +196,8 @@ mod tests {
     }
 
     /// A queue that drops a packet of sixteen: above `LEAST_LOST`, and next to no handshake waits.
-    fn seen(begun: u64, ended: u64, refused: u64) -> Seen {
-        Seen { begun, ended, refused, lost: 0.0625, rate: FAST }
+    fn seen(begun: u64, ended: u64, refused: u64) -> ObservedEpoch {
+        ObservedEpoch { begun, ended, refused, lost: 0.0625, rate: FAST }
     }
 
     // The same pile at a loss of 4 %, where windows are above four packets, must last for more than
@@ -206,7 +206,7 @@ mod tests {
     fn a_pile_must_last_where_little_is_lost() {
         for (lost, epochs) in [(0.05, 2), (0.04, 11), (0.0, 11)] {
             let mut onset = onset();
-            let piling = Seen { lost, ..seen(340, 110, 0) };
+            let piling = ObservedEpoch { lost, ..seen(340, 110, 0) };
             let began = (1..30).find(|_| {
                 onset.epoch(&piling, EPOCH, false);
                 onset.obeyed()
@@ -217,7 +217,7 @@ mod tests {
         for epoch in 1..30 {
             // every ninth ends all
             let ended = if epoch % 9 == 0 { 5_000 } else { 110 };
-            onset.epoch(&Seen { lost: 0.0, ..seen(340, ended, 0) }, EPOCH, false);
+            onset.epoch(&ObservedEpoch { lost: 0.0, ..seen(340, ended, 0) }, EPOCH, false);
             assert!(!onset.obeyed(), "{epoch}");
         }
     }
@@ -228,7 +228,8 @@ mod tests {
     fn a_pile_of_which_each_has_less_than_an_initial_window_is_an_overload_at_once() {
         for (rate, epochs) in [(180_000_000, 4), (90_000_000, 2), (FAST.bps(), 11)] {
             let mut onset = onset();
-            let piling = Seen { lost: 0.0, rate: Rate::from_bps(rate), ..seen(340, 110, 0) };
+            let piling =
+                ObservedEpoch { lost: 0.0, rate: Rate::from_bps(rate), ..seen(340, 110, 0) };
             let began = (1..30).find(|_| {
                 onset.epoch(&piling, EPOCH, false);
                 onset.obeyed()
@@ -287,7 +288,7 @@ mod tests {
         for (begun, lost, found) in [(28, 0.75, true), (28, 0.5, false), (0, 1.0, false)] {
             let mut onset = onset();
             for _ in 0..2 {
-                let seen = Seen { begun, ended: begun, refused: 0, lost, rate: FAST };
+                let seen = ObservedEpoch { begun, ended: begun, refused: 0, lost, rate: FAST };
                 onset.epoch(&seen, Time::from_ms(500), false);
             }
             assert_eq!(onset.obeyed(), found, "{begun} begin, {lost} lost");

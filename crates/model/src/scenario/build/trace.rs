@@ -10,7 +10,7 @@ use tidegate_core::units::{Rate, Time};
 use super::problems::Check;
 use crate::document::PortDoc;
 use crate::document::impairments::{PortDelayDoc, PortRateDoc};
-use crate::scenario::{LinkChange, LinkValue, Order, Port, Spread};
+use crate::scenario::{LinkChange, LinkValue, PacketOrder, Port, Spread};
 pub(crate) use reading::is_shipped;
 use reading::{Column, DELAY, MAX_LINES, RATE, Trace, Values, read};
 
@@ -96,7 +96,7 @@ fn delay<'a>(
         check.require(most <= least, &["port", &port.name, "jitter", "uniform"], what, help);
     }
     let turns = Turns { values: &delays, start: doc.start, repeat: doc.repeat, duration };
-    let another_path = doc.order == Order::Free;
+    let another_path = doc.order == PacketOrder::Free;
     let to = |secs| LinkValue::Delay { delay: Time::from_secs_f64(secs), another_path };
     add(check, &path("trace"), &turns, (number, &to), changes);
     port.delay = Time::from_secs_f64(mean(&delays));

@@ -10,7 +10,7 @@ use crate::document::size::{Distribution, SizeDoc};
 use crate::document::transport::QuicDoc;
 use crate::document::{ArrivalsDoc, ClassDoc};
 use crate::profile::Recovery;
-use crate::registry::control::{Control, TransportDoc};
+use crate::registry::control::{TransportControl, TransportDoc};
 use crate::scenario::{
     Arrivals, Class, Course, Direction, End, FlowSize, Misbehaviour, People, Quic, Transport, Udp,
 };
@@ -19,7 +19,7 @@ use crate::scenario::{
 const MAX_LISTED: usize = 1_000_000;
 
 /// Between which hosts a class sends.
-pub(super) struct Ends {
+pub(super) struct HostPairs {
     /// Pairs of hosts, from the first to the second.
     pub pairs: Vec<(u16, u16)>,
     /// Which way data goes there, where the topology says so.
@@ -31,7 +31,7 @@ pub(super) fn class(
     check: &mut Check<'_>,
     name: &str,
     doc: &mut ClassDoc,
-    ends: Ends,
+    ends: HostPairs,
     duration: Time,
 ) -> Option<Class> {
     check.require(!name.is_empty(), &["traffic", ""], "a class needs a name", "name it");
@@ -129,8 +129,8 @@ fn receiver(check: &mut Check<'_>, name: &str, doc: &mut ClassDoc) {
 fn controlled(check: &mut Check<'_>, name: &str, doc: &mut TransportDoc) -> Option<Transport> {
     let (control, tcp) = doc.control()?;
     let given = match &control {
-        Control::Python(own) => Some(&own.name),
-        Control::Crate(theirs) => Some(&theirs.name),
+        TransportControl::Python(own) => Some(&own.name),
+        TransportControl::Crate(theirs) => Some(&theirs.name),
         _ => None,
     };
     if let Some(given) = given

@@ -1,6 +1,6 @@
 //! ActiveFilter: a neighbour requests a filter (lgc, Appendix I, 3).
 
-use tidegate_core::active::message::{Filter, service};
+use tidegate_core::active::message::{FilterRequest, service};
 
 use crate::node::reason::Reason;
 use crate::node::service::{Answer, Request, Service};
@@ -22,7 +22,7 @@ impl Service for ActiveFilter {
     }
 
     fn serve(&mut self, request: &Request<'_>, node: &mut Core) -> Answer {
-        let Ok((filter, signed, tag)) = Filter::decode(request.payload) else {
+        let Ok((filter, signed, tag)) = FilterRequest::decode(request.payload) else {
             return Answer::Drop(Reason::Malformed);
         };
         match node.asked(&request.header, &filter, signed, &tag) {

@@ -2,13 +2,13 @@
 
 use tidegate_core::packet::Ext;
 use tidegate_core::units::{Pace, Time};
-use tidegate_model::control::{Control as Chosen, TcpControl};
+use tidegate_model::control::{TcpControl, TransportControl};
 use tidegate_model::profile::{LostSyn, Tcp};
 
 use super::start::Started;
 use super::{
-    Blitz, CongestionEvent, Control, Feedback, Granted, Leaving, Lost, Outcome, Payloads,
-    QuickStart, RateSample, Signal, Vcp, Xcp,
+    Blitz, CongestionEvent, Control, Feedback, Granted, Leaving, Lost, Payloads, QuickStart,
+    RateSample, SentOutcome, Signal, Vcp, Xcp,
 };
 
 /// The type of a control inside TCP in [`Any`]: one with much state is boxed.
@@ -53,14 +53,14 @@ macro_rules! any {
 
             /// The control of a transport other than TCP, for a new connection of a host with this
             /// link.
-            pub(crate) fn of(chosen: &Chosen, tcp: &Tcp, access: Option<Pace>) -> Any {
+            pub(crate) fn of(chosen: &TransportControl, tcp: &Tcp, access: Option<Pace>) -> Any {
                 match chosen {
-                    $(Chosen::$arm(options) => {
+                    $(TransportControl::$arm(options) => {
                         let make: fn(_, &Tcp, Option<Pace>) -> $type = $make;
                         Any::$arm(make(options, tcp, access))
                     })+
                     // the caller supplies it, and asks for none here
-                    Chosen::Python(_) | Chosen::Crate(_) => Any::inside(tcp),
+                    TransportControl::Python(_) | TransportControl::Crate(_) => Any::inside(tcp),
                 }
             }
         }

@@ -25,7 +25,8 @@ use tidegate_core::units::Time;
 use tidegate_model::profile::{LostSyn, Tcp};
 
 use super::{
-    Any, CongestionEvent, Control, Feedback, Leaving, Lost, Outcome, Payloads, RateSample, Signal,
+    Any, CongestionEvent, Control, Feedback, Leaving, Lost, Payloads, RateSample, SentOutcome,
+    Signal,
 };
 
 /// A control, when its sender sent last, and which of its segments are short.

@@ -30,7 +30,7 @@
 use tidegate_core::units::Time;
 use tidegate_model::profile::{LossRule, Tcp};
 
-use super::hystart::{HyStart, Verdict};
+use super::hystart::HyStart;
 use super::{CongestionEvent, Control, RateSample, Signal};
 
 const C: f64 = 0.4;
@@ -119,16 +119,11 @@ impl Cubic {
         let room = (self.ssthresh - self.cwnd).max(1.0);
         let step = if self.most == 0 { 1 } else { segments.min(self.most) };
         let grown = f64::from(step).min(room);
-        let grown = match self.searched {
-            true => grown,
-            false => match self.hystart.on_ack(sample, self.cwnd, grown) {
-                Verdict::Grow(grown) => grown,
-                Verdict::Leave => {
-                    self.ssthresh = self.cwnd;
-                    0.0
-                }
-            },
-        };
+        let ends = !self.searched && self.hystart.ends_at(sample, self.cwnd);
+        if ends {
+            self.ssthresh = self.cwnd;
+        }
+        let grown = if ends { 0.0 } else { grown };
         self.cwnd += grown;
         if self.cwnd < self.ssthresh { 0 } else { step.saturating_sub(grown as u32) }
     }
@@ -142,10 +137,7 @@ impl Cubic {
         }
         self.least = self.least.min(sample.rtt);
         let searches = self.cwnd < self.ssthresh && !self.searched;
-        if sample.opens() == 0
-            && searches
-            && self.hystart.on_ack(sample, self.cwnd, 0.0) == Verdict::Leave
-        {
+        if sample.opens() == 0 && searches && self.hystart.ends_at(sample, self.cwnd) {
             self.ssthresh = self.cwnd;
         }
     }

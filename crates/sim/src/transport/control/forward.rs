@@ -22,7 +22,7 @@ macro_rules! passed_on {
             mut on_lost_syn(rule: LostSyn);
             ref hears_packets() -> bool;
             mut on_leaving(leaving: &Leaving);
-            mut on_outcomes(outcomes: &[Outcome], now: Time);
+            mut on_outcomes(outcomes: &[SentOutcome], now: Time);
             mut on_lost(lost: &Lost, now: Time);
             mut on_spurious();
         }

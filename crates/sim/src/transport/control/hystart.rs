@@ -27,15 +27,6 @@ const DIVISOR: u64 = 8;
 const LOW_WINDOW: f64 = 16.0;
 const TRAIN: Time = Time::from_ms(2);
 
-/// The response of slow start to an acknowledgement.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) enum Verdict {
-    /// The window grows by this many segments.
-    Grow(f64),
-    /// Slow start ends.
-    Leave,
-}
-
 /// Its state.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HyStart {
@@ -74,12 +65,12 @@ impl HyStart {
         *self = HyStart::new(self.kind);
     }
 
-    /// An acknowledgement in slow start; `grown` is what it would add to `cwnd`.
-    pub(super) fn on_ack(&mut self, sample: &RateSample<'_>, cwnd: f64, grown: f64) -> Verdict {
+    /// An acknowledgement in slow start. Returns whether slow start ends with it.
+    pub(super) fn ends_at(&mut self, sample: &RateSample<'_>, cwnd: f64) -> bool {
         match self.kind {
             // HyStart++ stands before the control
-            Kind::None | Kind::PlusPlus => Verdict::Grow(grown),
-            Kind::Linux => self.linux(sample, cwnd, grown),
+            Kind::None | Kind::PlusPlus => false,
+            Kind::Linux => self.linux(sample, cwnd),
         }
     }
 
@@ -94,20 +85,20 @@ impl HyStart {
         }
     }
 
-    fn linux(&mut self, sample: &RateSample<'_>, cwnd: f64, grown: f64) -> Verdict {
+    fn linux(&mut self, sample: &RateSample<'_>, cwnd: f64) -> bool {
         if sample.rtt == Time::ZERO {
-            return Verdict::Grow(grown);
+            return false;
         }
         self.least = self.least.min(sample.rtt);
         self.start_round(sample);
         if cwnd < LOW_WINDOW {
-            return Verdict::Grow(grown);
+            return false;
         }
         // a train of acknowledgements as long as half of the minimum round trip
         if sample.now.saturating_sub(self.last_ack) <= TRAIN {
             self.last_ack = sample.now;
             if sample.now.saturating_sub(self.round_start) > self.least / 2 {
-                return Verdict::Leave;
+                return true;
             }
         }
         // round trips longer than the minimum
@@ -115,9 +106,9 @@ impl HyStart {
         if self.samples < SAMPLES {
             self.samples += 1;
         } else if self.current > self.least.saturating_add(threshold(self.least)) {
-            return Verdict::Leave;
+            return true;
         }
-        Verdict::Grow(grown)
+        false
     }
 }
 
@@ -135,14 +126,14 @@ mod tests {
     fn longer_round_trips_end_slow_start() {
         for (rtt, leaves) in [(90, false), (91, true)] {
             let mut hystart = HyStart::new(Kind::Linux);
-            assert_eq!(hystart.on_ack(&ack(0, 80, 1, 50), 20.0, 1.0), Verdict::Grow(1.0));
-            let mut verdicts = Vec::new();
+            assert!(!hystart.ends_at(&ack(0, 80, 1, 50), 20.0));
+            let mut ends = Vec::new();
             for k in 1..=10_u32 {
                 // all in one round, which begins with the first of these
                 let now = 100 + 5 * u64::from(k);
-                verdicts.push(hystart.on_ack(&ack(now, rtt, 50 + k, 90), 20.0, 1.0));
+                ends.push(hystart.ends_at(&ack(now, rtt, 50 + k, 90), 20.0));
             }
-            let first = verdicts.iter().position(|&verdict| verdict == Verdict::Leave);
+            let first = ends.iter().position(|&ends| ends);
             assert_eq!(first, leaves.then_some(8), "{rtt}");
         }
     }
@@ -152,13 +143,13 @@ mod tests {
     #[test]
     fn a_round_begins_whatever_the_window_is() {
         let mut hystart = HyStart::new(Kind::Linux);
-        hystart.on_ack(&ack(0, 80, 1, 50), 10.0, 1.0);
+        hystart.ends_at(&ack(0, 80, 1, 50), 10.0);
         for (now, una, cwnd) in [(100, 51, 10.0), (105, 52, 15.0), (110, 53, 16.0), (115, 99, 20.0)]
         {
-            assert_eq!(hystart.on_ack(&ack(now, 80, una, 99), cwnd, 1.0), Verdict::Grow(1.0));
+            assert!(!hystart.ends_at(&ack(now, 80, una, 99), cwnd));
             assert_eq!((hystart.round_start, hystart.end), (Time::from_ms(100), 99), "{now}");
         }
-        hystart.on_ack(&ack(180, 80, 100, 150), 20.0, 1.0);
+        hystart.ends_at(&ack(180, 80, 100, 150), 20.0);
         assert_eq!((hystart.round_start, hystart.end), (Time::from_ms(180), 150));
     }
 
@@ -166,10 +157,10 @@ mod tests {
     #[test]
     fn a_long_train_ends_slow_start() {
         let mut hystart = HyStart::new(Kind::Linux);
-        hystart.on_ack(&ack(0, 80, 1, 50), 20.0, 1.0);
+        hystart.ends_at(&ack(0, 80, 1, 50), 20.0);
         let leaves = (0..40_u32).find(|&k| {
             let now = 100 + 2 * u64::from(k);
-            hystart.on_ack(&ack(now, 80, 51 + k, 99), 20.0, 1.0) == Verdict::Leave
+            hystart.ends_at(&ack(now, 80, 51 + k, 99), 20.0)
         });
         // 42 ms after the first of the round is the first beyond 40
         assert_eq!(leaves, Some(21));

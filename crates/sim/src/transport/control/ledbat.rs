@@ -85,7 +85,7 @@ impl Delays {
 
 /// Where the sender stands in its slowdowns.
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum Phase {
+enum SlowdownPhase {
     /// The first slow start.
     First,
     /// The window follows the delay, until the next slowdown.
@@ -103,7 +103,7 @@ pub struct Ledbat {
     ssthresh: f64,
     /// Largest useful window.
     cap: f64,
-    phase: Phase,
+    phase: SlowdownPhase,
     delays: Delays,
 }
 
@@ -114,32 +114,35 @@ impl Ledbat {
             cwnd: f64::from(tcp.initial_window.max(MIN_WINDOW as u32)),
             ssthresh: f64::from(tcp.initial_ssthresh),
             cap: f64::from(tcp.window),
-            phase: Phase::First,
+            phase: SlowdownPhase::First,
             delays: Delays::default(),
         }
     }
 
     /// The first slow start is over: the first slowdown comes two round trips later.
     fn end_first(&mut self, now: Time, srtt: Time) {
-        self.phase = Phase::Steady { until: now + srtt * ROUNDS };
+        self.phase = SlowdownPhase::Steady { until: now + srtt * ROUNDS };
     }
 
     /// Begins and ends slowdowns (rule 4).
     fn slow_down(&mut self, now: Time, srtt: Time) {
         match self.phase {
-            Phase::First if self.cwnd >= self.ssthresh => self.end_first(now, srtt),
-            Phase::First if self.delays.queueing() > TARGET * 3 / 4 => {
+            SlowdownPhase::First if self.cwnd >= self.ssthresh => self.end_first(now, srtt),
+            SlowdownPhase::First if self.delays.queueing() > TARGET * 3 / 4 => {
                 self.ssthresh = self.cwnd;
                 self.end_first(now, srtt);
             }
-            Phase::Steady { until } if now >= until => {
+            SlowdownPhase::Steady { until } if now >= until => {
                 self.ssthresh = self.cwnd;
                 self.cwnd = MIN_WINDOW;
-                self.phase = Phase::Slow { since: now, until: now + srtt * ROUNDS };
+                self.phase = SlowdownPhase::Slow { since: now, until: now + srtt * ROUNDS };
             }
-            Phase::Slow { since, until } if now >= until => self.phase = Phase::Back { since },
-            Phase::Back { since } if self.cwnd >= self.ssthresh => {
-                self.phase = Phase::Steady { until: now + now.saturating_sub(since) * PERIOD };
+            SlowdownPhase::Slow { since, until } if now >= until => {
+                self.phase = SlowdownPhase::Back { since }
+            }
+            SlowdownPhase::Back { since } if self.cwnd >= self.ssthresh => {
+                self.phase =
+                    SlowdownPhase::Steady { until: now + now.saturating_sub(since) * PERIOD };
             }
             _ => {}
         }
@@ -148,11 +151,11 @@ impl Ledbat {
     fn grow(&mut self, segments: f64) {
         let gain = gain(self.delays.base().unwrap_or(TARGET));
         match self.phase {
-            Phase::Slow { .. } => {}
-            Phase::First | Phase::Back { .. } => {
+            SlowdownPhase::Slow { .. } => {}
+            SlowdownPhase::First | SlowdownPhase::Back { .. } => {
                 self.cwnd += (gain * segments).min((self.ssthresh - self.cwnd).max(0.0));
             }
-            Phase::Steady { .. } => {
+            SlowdownPhase::Steady { .. } => {
                 let over = self.delays.queueing().secs() / TARGET.secs() - 1.0;
                 let change = gain - CONSTANT * self.cwnd * over.max(0.0);
                 self.cwnd += change.max(-self.cwnd / 2.0) * segments / self.cwnd;
@@ -164,7 +167,7 @@ impl Ledbat {
     fn halve(&mut self, now: Time) {
         self.cwnd = (self.cwnd / 2.0).max(MIN_WINDOW);
         self.ssthresh = self.cwnd;
-        if self.phase == Phase::First {
+        if self.phase == SlowdownPhase::First {
             self.end_first(now, self.delays.current.back().copied().unwrap_or(TARGET));
         }
     }
@@ -199,7 +202,7 @@ impl Control for Ledbat {
         }
         // slow start leads back to half the window
         self.cwnd = 1.0;
-        self.phase = Phase::Back { since: at.now };
+        self.phase = SlowdownPhase::Back { since: at.now };
     }
 
     fn window_and_threshold(&mut self) -> Option<[&mut f64; 2]> {
@@ -241,9 +244,9 @@ mod tests {
         for at in [200, 201, 202] {
             acknowledge(&mut ledbat, at, 146, 0);
         }
-        assert_eq!(ledbat.phase, Phase::First, "the least of four counts");
+        assert_eq!(ledbat.phase, SlowdownPhase::First, "the least of four counts");
         acknowledge(&mut ledbat, 203, 146, 0);
-        assert_eq!(ledbat.phase, Phase::Steady { until: Time::from_ms(203 + 292) });
+        assert_eq!(ledbat.phase, SlowdownPhase::Steady { until: Time::from_ms(203 + 292) });
         acknowledge(&mut ledbat, 495, 146, 0);
         assert_eq!((ledbat.cwnd, ledbat.ssthresh), (2.0, 15.0));
         acknowledge(&mut ledbat, 600, 100, 2);
@@ -253,7 +256,7 @@ mod tests {
         assert_eq!(ledbat.cwnd, 15.0);
         acknowledge(&mut ledbat, 995, 100, 0);
         // 500 ms in all, and nine times as long
-        assert_eq!(ledbat.phase, Phase::Steady { until: Time::from_ms(995 + 4500) });
+        assert_eq!(ledbat.phase, SlowdownPhase::Steady { until: Time::from_ms(995 + 4500) });
     }
 
     /// Rule 2, by hand: a window of 30 at a base of 100 ms grows by 1/2 in a round trip below the
@@ -264,7 +267,7 @@ mod tests {
         for (rtt_ms, expected) in [(150, 30.5), (190, 15.5), (280, 15.0)] {
             let mut ledbat = ledbat();
             acknowledge(&mut ledbat, 1, 100, 0);
-            ledbat.phase = Phase::Steady { until: Time::NEVER };
+            ledbat.phase = SlowdownPhase::Steady { until: Time::NEVER };
             (0..4).for_each(|at| acknowledge(&mut ledbat, 200 + at, rtt_ms, 0));
             ledbat.cwnd = 30.0;
             acknowledge(&mut ledbat, 300, rtt_ms, 30);

@@ -13,11 +13,13 @@ use tidegate_core::packet::Ext;
 use tidegate_core::units::Time;
 use tidegate_model::profile::{HyStart, LostSyn, Start, Tcp};
 
-use super::{Any, CongestionEvent, Control, Feedback, Leaving, Lost, Outcome, RateSample, Signal};
+use super::{
+    Any, CongestionEvent, Control, Feedback, Leaving, Lost, RateSample, SentOutcome, Signal,
+};
 use plus_plus::PlusPlus;
 use resume::{Effect, Resume};
 use search::Search;
-use verdict::Verdict;
+use verdict::StartVerdict;
 
 /// How the first slow start ends before a loss.
 enum Exit {
@@ -89,10 +91,10 @@ impl Started {
             Exit::Search(start) => start.on_ack(sample, grown),
         };
         match verdict {
-            Verdict::Grow(by) => self.set(before + by),
-            Verdict::Window(window) => self.set(window),
-            Verdict::Leave => self.leave(before),
-            Verdict::LeaveAt(window) => self.leave(window),
+            StartVerdict::Grow(by) => self.set(before + by),
+            StartVerdict::Window(window) => self.set(window),
+            StartVerdict::Leave => self.leave(before),
+            StartVerdict::LeaveAt(window) => self.leave(window),
         }
     }
 

@@ -26,7 +26,7 @@ const MOST_SCALE: f64 = 2.5;
 
 /// How the sender uses the code.
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum Phase {
+enum CodePhase {
     /// It obeys it.
     Listening,
     /// The window was cut and does not change before this instant.
@@ -41,7 +41,7 @@ pub struct Vcp {
     cwnd: f64,
     /// Largest useful window.
     cap: f64,
-    phase: Phase,
+    phase: CodePhase,
     srtt: Time,
     pacing: bool,
     xi: f64,
@@ -65,7 +65,7 @@ impl Vcp {
         Vcp {
             cwnd: f64::from(tcp.initial_window),
             cap: f64::from(tcp.window),
-            phase: Phase::Listening,
+            phase: CodePhase::Listening,
             srtt: Time::ZERO,
             pacing: options.pacing,
             xi: options.xi,
@@ -90,7 +90,7 @@ impl Vcp {
             HIGH => self.additive(),
             OVERLOAD => {
                 self.cwnd *= self.beta;
-                self.phase = Phase::Frozen(now + self.interval);
+                self.phase = CodePhase::Frozen(now + self.interval);
             }
             _ => {}
         }
@@ -119,14 +119,14 @@ impl Control for Vcp {
         }
         let now = feedback.now;
         match self.phase {
-            Phase::Frozen(until) if now < until => {}
-            Phase::Frozen(_) => {
-                self.phase = Phase::Careful(now + self.srtt);
+            CodePhase::Frozen(until) if now < until => {}
+            CodePhase::Frozen(_) => {
+                self.phase = CodePhase::Careful(now + self.srtt);
                 self.additive();
             }
-            Phase::Careful(until) if now < until => self.additive(),
-            Phase::Careful(_) | Phase::Listening => {
-                self.phase = Phase::Listening;
+            CodePhase::Careful(until) if now < until => self.additive(),
+            CodePhase::Careful(_) | CodePhase::Listening => {
+                self.phase = CodePhase::Listening;
                 self.apply(code, now);
             }
         }

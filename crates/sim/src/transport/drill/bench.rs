@@ -10,7 +10,7 @@ use tidegate_model::scenario::{Scenario, Transport};
 use tidegate_model::{Source, load};
 
 use super::super::receiver::Address;
-use super::super::{ClassParams, Ctx, Fate};
+use super::super::{ClassParams, Ctx, FlowFate};
 use crate::network::Network;
 use crate::rows::{Row, UNLIMITED};
 
@@ -76,7 +76,7 @@ impl Bench {
     }
 
     /// A host acts.
-    pub(super) fn run(&mut self, act: impl FnOnce(&Address, &mut Ctx<'_>) -> Fate) {
+    pub(super) fn run(&mut self, act: impl FnOnce(&Address, &mut Ctx<'_>) -> FlowFate) {
         let mut net =
             Network::new(&self.scenario, 1, &mut OwnLaws::default(), BTreeMap::new()).ok().unwrap();
         net.now = self.now;
@@ -91,7 +91,7 @@ impl Bench {
             fin_wait: &mut self.fin_wait,
             client: 1,
         };
-        self.over |= act(&address, &mut ctx) == Fate::Over;
+        self.over |= act(&address, &mut ctx) == FlowFate::Over;
         // the first packet is on its way, the others wait behind it
         let flying = net.flight.packets(&net.events);
         self.left.extend(flying.chain(net.ports.iter().flat_map(|port| port.held())));

@@ -3,7 +3,7 @@
 use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::units::Time;
 
-use super::super::Fate;
+use super::super::FlowFate;
 use super::super::receiver::Receiver;
 use super::bench::{Bench, flag, ms, range};
 use super::host::Host;
@@ -62,7 +62,7 @@ impl Host for Receiving {
                 let receiver = &mut self.receiver;
                 self.bench.run(|address, ctx| {
                     receiver.send_syn(address, ctx);
-                    Fate::Lives
+                    FlowFate::Lives
                 });
             }
             ["syn"] => self.deliver(&self.packet(Flags::SYN)),

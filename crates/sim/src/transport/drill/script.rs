@@ -14,7 +14,7 @@ pub(super) enum Role {
 
 /// What a situation says of itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Verdict {
+pub(super) enum ScriptVerdict {
     /// A simulated host does what Linux does.
     Same,
     /// It does not, on purpose; what it does instead stands in lines that begin with `here`.
@@ -32,7 +32,7 @@ pub(super) struct Situation<'a> {
     pub(super) profiles: Vec<&'a str>,
     /// Settings of TCP in which the host differs from them.
     pub(super) settings: &'a str,
-    pub(super) verdict: Verdict,
+    pub(super) verdict: ScriptVerdict,
     pub(super) steps: Vec<Step<'a>>,
 }
 
@@ -182,9 +182,9 @@ fn situation(text: &str) -> Situation<'_> {
             host = words;
         } else if let Some(word) = line.strip_prefix("verdict: ") {
             verdict = Some(match word {
-                "same" => Verdict::Same,
-                "differs" => Verdict::Differs,
-                "differs today" => Verdict::Today,
+                "same" => ScriptVerdict::Same,
+                "differs" => ScriptVerdict::Differs,
+                "differs today" => ScriptVerdict::Today,
                 _ => panic!("{name}: no such verdict: {word}"),
             });
         } else if line == "not yet" {

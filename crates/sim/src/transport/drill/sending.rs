@@ -3,7 +3,7 @@
 use tidegate_core::packet::{Ext, Flags, Packet};
 use tidegate_core::units::Time;
 
-use super::super::Fate;
+use super::super::FlowFate;
 use super::super::control::{Any, AppLimited};
 use super::super::receiver::Address;
 use super::super::sender::Sender;
@@ -97,7 +97,7 @@ impl Sending {
         let sender = &mut self.sender;
         self.bench.run(|address, ctx| {
             act(sender, address, ctx);
-            Fate::Lives
+            FlowFate::Lives
         });
         self.record();
     }
@@ -155,7 +155,7 @@ impl Host for Sending {
         let sender = &mut self.sender;
         self.bench.run(|address, ctx| {
             sender.go_on(address, ctx);
-            if timer { sender.expire(address, ctx) } else { Fate::Lives }
+            if timer { sender.expire(address, ctx) } else { FlowFate::Lives }
         });
         self.record();
     }

@@ -12,12 +12,12 @@ use super::super::rto::Progress;
 use super::super::sent_log::SentLog;
 use super::super::socket::WAKES;
 use super::super::{ClassParams, Ctx};
-use super::loss::{Ack, Event, Sends, Verdict};
+use super::loss::{Ack, Event, LossVerdict, Sends};
 use super::{Detector, Sender, State};
 
 /// What is known of an acknowledgement before its steps are taken.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum AckKind {
     /// As `Bare`, and of new data while nothing is being repaired.
     Plain,
     /// It has no blocks, and nothing is kept of outstanding segments.
@@ -32,7 +32,7 @@ impl<C: Control + Payloads> Sender<C> {
     pub(super) fn acknowledged(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
         let new = packet.ack > self.snd.una && packet.ack <= self.snd.max;
         if new && !self.snd.recovering && self.snd.outstanding.learns_nothing(packet) {
-            self.take_steps(Kind::Plain, packet, address, ctx);
+            self.take_steps(AckKind::Plain, packet, address, ctx);
         } else {
             self.acknowledged_otherwise(packet, address, ctx);
         }
@@ -44,7 +44,7 @@ impl<C: Control + Payloads> Sender<C> {
         if packet.ack > self.snd.max || packet.ack < self.snd.una {
             self.acknowledged_before(packet, address, ctx);
         } else if self.snd.outstanding.learns_nothing(packet) {
-            self.take_steps(Kind::Bare, packet, address, ctx);
+            self.take_steps(AckKind::Bare, packet, address, ctx);
         } else {
             self.acknowledged_kept(packet, address, ctx);
         }
@@ -53,7 +53,7 @@ impl<C: Control + Payloads> Sender<C> {
     /// The same where blocks are kept.
     #[inline(never)]
     fn acknowledged_kept(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
-        self.take_steps(Kind::Kept, packet, address, ctx);
+        self.take_steps(AckKind::Kept, packet, address, ctx);
     }
 
     /// The steps at an acknowledgement. They stand here, and here alone, whatever notices losses.
@@ -61,8 +61,8 @@ impl<C: Control + Payloads> Sender<C> {
     /// The compiler makes them for each kind, as most acknowledgements are plain ones: it leaves out
     /// whatever asks for something that is not there.
     #[inline(always)]
-    fn take_steps(&mut self, kind: Kind, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
-        let (plain, kept) = (kind == Kind::Plain, kind == Kind::Kept);
+    fn take_steps(&mut self, kind: AckKind, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
+        let (plain, kept) = (kind == AckKind::Plain, kind == AckKind::Kept);
         // 1. what it says of marks, and of which segments have arrived
         self.on_ecn_echo(packet, ctx);
         let told = kept && self.read_blocks(packet, ctx);
@@ -93,7 +93,7 @@ impl<C: Control + Payloads> Sender<C> {
         // 3. recovery ends; what is lost begins another one
         let usual = new && !recovering && !timed;
         let verdict = if usual {
-            Verdict::WINDOW
+            LossVerdict::WINDOW
         } else {
             self.conclude(kept, &Ack { packet, told, segments }, ctx)
         };
@@ -173,7 +173,7 @@ impl<C: Control + Payloads> Sender<C> {
 
     /// Ends recovery, where this acknowledgement does, and asks what is lost.
     #[inline(always)]
-    fn conclude(&mut self, kept: bool, ack: &Ack<'_>, ctx: &mut Ctx<'_>) -> Verdict {
+    fn conclude(&mut self, kept: bool, ack: &Ack<'_>, ctx: &mut Ctx<'_>) -> LossVerdict {
         let was = self.snd.recovering;
         let all = self.snd.una >= self.snd.recover;
         let ends = was && ack.segments > 0 && (all || ctx.class.tcp.recovery == Recovery::Reno);

@@ -20,23 +20,23 @@ use tidegate_model::profile::LossRule;
 use super::super::control::{Control, Payloads};
 use super::super::{ClassParams, Ctx};
 use super::{Detector, Sender};
-pub(super) use verdict::{Ack, Event, Sends, Verdict};
+pub(super) use verdict::{Ack, Event, LossVerdict, Sends};
 
 impl<C: Control + Payloads> Sender<C> {
     /// Asks the detector of the class what an acknowledgement says of losses.
     #[inline(always)]
-    pub(super) fn judge(&mut self, ack: &Ack<'_>, ctx: &Ctx<'_>) -> Verdict {
+    pub(super) fn judge(&mut self, ack: &Ack<'_>, ctx: &Ctx<'_>) -> LossVerdict {
         let class = &*ctx.class;
         if class.detector == Detector::Timed {
             let event = self.find_by_time(false, ctx);
-            return Verdict { event, ..Verdict::WINDOW };
+            return LossVerdict { event, ..LossVerdict::WINDOW };
         }
         if ack.segments > 0 {
             let partial = self.snd.recovering && class.detector == Detector::Duplicates;
             return if partial {
                 duplicates::on_partial(&mut self.snd, ack.segments, self.control.cwnd(), class)
             } else {
-                Verdict::WINDOW
+                LossVerdict::WINDOW
             };
         }
         let eager = self.control.limited_transmit();
@@ -56,7 +56,7 @@ impl<C: Control + Payloads> Sender<C> {
             }
             Detector::Timed | Detector::Late => {
                 self.snd.inflate(eager, class);
-                Verdict::WINDOW
+                LossVerdict::WINDOW
             }
         }
     }

@@ -7,7 +7,7 @@ use tidegate_model::profile::LostSyn;
 use super::super::control::{Control, Payloads};
 use super::super::receiver::Address;
 use super::super::rto::Progress;
-use super::super::{Ctx, Fate};
+use super::super::{Ctx, FlowFate};
 use super::{Sender, State};
 
 impl<C: Control + Payloads> Sender<C> {
@@ -25,12 +25,12 @@ impl<C: Control + Payloads> Sender<C> {
         ctx.net.send(&syn);
     }
 
-    pub(super) fn refused(&mut self, ctx: &mut Ctx<'_>) -> Fate {
+    pub(super) fn refused(&mut self, ctx: &mut Ctx<'_>) -> FlowFate {
         if self.state != State::SynSent {
-            return Fate::Lives;
+            return FlowFate::Lives;
         }
         ctx.row.gave_up = ctx.net.now;
-        Fate::Over
+        FlowFate::Over
     }
 
     pub(super) fn handshake(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {

@@ -4,7 +4,7 @@ use tidegate_core::packet::Flags;
 use tidegate_core::units::Time;
 use tidegate_model::profile::LossRule;
 
-use crate::engine::{Entity, Kind};
+use crate::engine::{Entity, EventKind};
 
 use super::super::Ctx;
 use super::super::control::{Control, Leaving, Payloads};
@@ -262,7 +262,7 @@ impl<C: Control + Payloads> Sender<C> {
         // an event of its own: the retransmission timer's stays where it is
         if due < self.wake && due < Time::NEVER {
             self.wake = due;
-            ctx.net.events.push(due, Entity::new(Kind::Pace, address.flow));
+            ctx.net.events.push(due, Entity::new(EventKind::Pace, address.flow));
         }
         false
     }

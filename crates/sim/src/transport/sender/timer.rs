@@ -8,7 +8,7 @@ use tidegate_model::profile::{LossRule, TimerRule};
 use super::super::control::{Control, Payloads};
 use super::super::receiver::Address;
 use super::super::tlp::Tlp;
-use super::super::{ClassParams, Ctx, Fate};
+use super::super::{ClassParams, Ctx, FlowFate};
 use super::loss::Event;
 use super::{Detector, Sender, State};
 
@@ -19,7 +19,7 @@ impl<C: Control + Payloads> Sender<C> {
     }
 
     /// The flow's timer has fired for this end.
-    pub(crate) fn expire(&mut self, address: &Address, ctx: &mut Ctx<'_>) -> Fate {
+    pub(crate) fn expire(&mut self, address: &Address, ctx: &mut Ctx<'_>) -> FlowFate {
         let now = ctx.net.now;
         if self.give_up <= now {
             ctx.row.gave_up = now;
@@ -27,13 +27,13 @@ impl<C: Control + Payloads> Sender<C> {
                 let reset = address.towards_sink(Flags::RST, ctx.class.tcp.header, now);
                 ctx.net.send(&reset);
             }
-            return Fate::Over;
+            return FlowFate::Over;
         }
         if self.snd.outstanding.log().is_some() {
             self.before_timeout(address, ctx);
         }
         if self.deadline > now {
-            return Fate::Lives;
+            return FlowFate::Lives;
         }
         self.deadline = Time::NEVER;
         match self.state {
@@ -41,7 +41,7 @@ impl<C: Control + Payloads> Sender<C> {
             State::SynSent => {
                 if u32::from(*ctx.syn_tries) > ctx.class.tcp.syn_retries.limit {
                     ctx.row.gave_up = now;
-                    return Fate::Over;
+                    return FlowFate::Over;
                 }
                 self.rto.back_off(ctx.class.tcp.timer_rule);
                 self.send_syn(address, ctx);
@@ -60,7 +60,7 @@ impl<C: Control + Payloads> Sender<C> {
             }
             State::Open => self.timeout(address, ctx),
         }
-        Fate::Lives
+        FlowFate::Lives
     }
 
     /// What is due before the retransmission timer: a segment counts as lost by now, or the tail

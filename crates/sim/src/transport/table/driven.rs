@@ -11,7 +11,7 @@ use crate::flow_id::FlowId;
 use crate::transport::control::{Any, AppLimited};
 use crate::transport::sender::driven::Part;
 
-use super::{Fate, Flow, FlowTable, NewFlow, World};
+use super::{Flow, FlowFate, FlowTable, NewFlow, World};
 
 impl FlowTable<AppLimited> {
     /// The client opens a connection, over which nothing is sent yet.
@@ -109,7 +109,7 @@ impl FlowTable<AppLimited> {
         let address = self.flows[slot as usize].address(FlowId::new(self.number, slot));
         let (sender, _, mut ctx) = self.borrow(slot as usize, world);
         sender.give_up = now;
-        if sender.expire(&address, &mut ctx) == Fate::Over {
+        if sender.expire(&address, &mut ctx) == FlowFate::Over {
             self.release(slot as usize, world);
         }
     }

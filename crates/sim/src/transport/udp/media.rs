@@ -12,14 +12,14 @@
 
 use std::collections::VecDeque;
 
-use tidegate_core::law::media::{Control, Reported};
+use tidegate_core::law::media::{MediaControl, Reported};
 use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::units::Time;
 use tidegate_model::draw::{Frames, Periods};
 use tidegate_model::scenario::{Media, Udp};
 
 use super::{UdpTable, World};
-use crate::engine::{Entity, Kind};
+use crate::engine::{Entity, EventKind};
 use crate::flow_id::FlowId;
 use crate::rows::UNLIMITED;
 
@@ -51,7 +51,7 @@ struct FeedbackReport {
 
 /// The sender and the receiver of one flow.
 pub(super) struct Stream {
-    control: Box<dyn Control + Send>,
+    control: Box<dyn MediaControl + Send>,
     frames: Frames,
     frame_gap: Time,
     reaction: Time,
@@ -296,7 +296,7 @@ impl UdpTable {
         if due < stream.armed || stream.armed <= world.net.now {
             stream.armed = due;
             if due < Time::NEVER {
-                world.net.events.push(due, Entity::new(Kind::Flow, id.0));
+                world.net.events.push(due, Entity::new(EventKind::Flow, id.0));
             }
         }
     }

@@ -22,8 +22,8 @@ fn after_the_first_ack(control: &mut dyn Control, marks: u8) {
         .fold(Flags::ACK, |flags, (flag, _)| flags.with(flag));
     let feedback = Feedback { ext: &Ext::None, now, srtt: now, new: true, flags };
     control.on_feedback(&feedback);
-    let [second, third, fourth] = [1, 2, 3].map(Outcome::Arrived);
-    control.on_outcomes(&[second, third, fourth, Outcome::Lost(0)], now);
+    let [second, third, fourth] = [1, 2, 3].map(SentOutcome::Arrived);
+    control.on_outcomes(&[second, third, fourth, SentOutcome::Lost(0)], now);
     let sample = RateSample {
         now,
         segments: 3,

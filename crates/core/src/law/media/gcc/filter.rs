@@ -67,7 +67,7 @@ impl Groups {
 
 /// The Kalman filter (5.3).
 #[derive(Debug)]
-pub(super) struct Filter {
+pub(super) struct KalmanFilter {
     q: f64,
     chi: f64,
     groups: usize,
@@ -78,9 +78,9 @@ pub(super) struct Filter {
     departures: VecDeque<f64>,
 }
 
-impl Filter {
-    pub(super) fn new((q, e): (f64, f64), chi: f64, groups: usize) -> Filter {
-        Filter { q, chi, groups, m: 0.0, e, var_v: 1.0, departures: VecDeque::new() }
+impl KalmanFilter {
+    pub(super) fn new((q, e): (f64, f64), chi: f64, groups: usize) -> KalmanFilter {
+        KalmanFilter { q, chi, groups, m: 0.0, e, var_v: 1.0, departures: VecDeque::new() }
     }
 
     /// `m(i)` after `d(i)`, both in ms.
@@ -107,8 +107,8 @@ mod tests {
     use super::*;
 
     /// With q = 0.001, e(0) = 0.1 and chi = 0.01.
-    fn filter() -> Filter {
-        Filter::new((0.001, 0.1), 0.01, 60)
+    fn filter() -> KalmanFilter {
+        KalmanFilter::new((0.001, 0.1), 0.01, 60)
     }
 
     fn changes(packets: &[(u64, u64)]) -> Vec<(f64, f64, f64)> {

@@ -28,7 +28,7 @@ use crate::law::Draw;
 use crate::law::queue::codel::control_law;
 use crate::units::Time;
 
-pub use crate::law::queue::codel::Fate;
+pub use crate::law::queue::codel::HeadFate;
 
 /// 2^-8.
 const P_INC: f64 = 1.0 / 256.0;
@@ -131,7 +131,7 @@ impl Cobalt {
         bears_mark: bool,
         params: &Params,
         draw: &mut dyn Draw,
-    ) -> Fate {
+    ) -> HeadFate {
         let over_target = waited > params.target && waited > params.mtu_time * 4;
         let due = self.count > 0 && now >= self.drop_next;
         if over_target && !self.dropping {
@@ -141,9 +141,9 @@ impl Cobalt {
             self.count = self.count.max(1);
         }
         self.dropping = over_target;
-        let mut fate = Fate::Send;
+        let mut fate = HeadFate::Send;
         if due && self.dropping {
-            fate = if bears_mark { Fate::Mark } else { Fate::Drop };
+            fate = if bears_mark { HeadFate::Mark } else { HeadFate::Drop };
             self.count = self.count.saturating_add(1);
             self.drop_next = params.after(self.drop_next, self.count);
         } else {
@@ -152,12 +152,12 @@ impl Cobalt {
             }
         }
         if self.p_drop > 0.0 && draw.uniform() < self.p_drop {
-            fate = Fate::Drop;
+            fate = HeadFate::Drop;
         }
         // at rest, drop_next says until when the queue counts as active
         if self.count == 0 {
             self.drop_next = now + params.interval;
-        } else if now > self.drop_next && fate != Fate::Drop {
+        } else if now > self.drop_next && fate != HeadFate::Drop {
             self.drop_next = now;
         }
         fate

@@ -6,7 +6,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::sets::{Found, Sets};
+use super::sets::{Sets, TagPlace};
 
 /// Among whom the link is divided.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -37,18 +37,18 @@ impl Isolation {
 
 /// The bulk flows of each host, sources or destinations.
 #[derive(Clone, Debug)]
-struct Side {
+struct HostSide {
     sets: Sets,
     bulk: Box<[u32]>,
 }
 
-impl Side {
-    fn new(places: usize, ways: usize) -> Side {
-        Side { sets: Sets::new(places, ways), bulk: vec![0; places].into() }
+impl HostSide {
+    fn new(places: usize, ways: usize) -> HostSide {
+        HostSide { sets: Sets::new(places, ways), bulk: vec![0; places].into() }
     }
 
     fn find(&mut self, host: u16) -> u32 {
-        let (Found::Known(place) | Found::Free(place) | Found::Shared(place)) =
+        let (TagPlace::Known(place) | TagPlace::Free(place) | TagPlace::Shared(place)) =
             self.sets.find(u32::from(host), |place| self.bulk[place] > 0);
         place as u32
     }
@@ -65,14 +65,14 @@ pub struct Pair {
 #[derive(Clone, Debug)]
 pub struct Hosts {
     isolation: Isolation,
-    sources: Side,
-    destinations: Side,
+    sources: HostSide,
+    destinations: HostSide,
 }
 
 impl Hosts {
     /// A table for `places` hosts, a multiple of `ways`, of each kind.
     pub fn new(isolation: Isolation, places: usize, ways: usize) -> Hosts {
-        let side = || Side::new(places, ways);
+        let side = || HostSide::new(places, ways);
         Hosts { isolation, sources: side(), destinations: side() }
     }
 

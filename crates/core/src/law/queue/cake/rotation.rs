@@ -19,7 +19,7 @@ use std::collections::VecDeque;
 
 use super::cobalt::{Cobalt, Params};
 use super::hosts::{Hosts, Isolation, Pair};
-use super::sets::{Found, Sets};
+use super::sets::{Sets, TagPlace};
 use crate::law::queue::Chain;
 use crate::packet::Packet;
 use crate::units::Time;
@@ -106,8 +106,8 @@ impl Rotation {
         };
         let flows = &self.flows;
         let place = self.sets.find(tag, |place| flows[place].state != State::Rest);
-        let (Found::Known(queue) | Found::Free(queue) | Found::Shared(queue)) = place;
-        if let Found::Known(_) = place {
+        let (TagPlace::Known(queue) | TagPlace::Free(queue) | TagPlace::Shared(queue)) = place;
+        if let TagPlace::Known(_) = place {
             return queue;
         }
         // a queue that becomes shared counts for the hosts of the new flow

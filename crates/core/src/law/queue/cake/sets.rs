@@ -8,7 +8,7 @@
 
 /// Where a tag belongs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Found {
+pub enum TagPlace {
     /// The tag already had this place.
     Known(usize),
     /// The place was unused and now belongs to the tag.
@@ -32,17 +32,17 @@ impl Sets {
 
     /// The place of a tag (which is also its hash), entering it if needed.
     #[inline]
-    pub fn find(&mut self, tag: u32, in_use: impl Fn(usize) -> bool) -> Found {
+    pub fn find(&mut self, tag: u32, in_use: impl Fn(usize) -> bool) -> TagPlace {
         let named = tag as usize % self.tags.len();
         let first = named - named % self.ways;
         let way = |step: usize| first + (named - first + step) % self.ways;
         let mut set = (0..self.ways).map(way);
         if let Some(place) = set.clone().find(|&place| self.tags[place] == tag) {
             // an unused place still stores its last tag
-            return if in_use(place) { Found::Known(place) } else { Found::Free(place) };
+            return if in_use(place) { TagPlace::Known(place) } else { TagPlace::Free(place) };
         }
         let free = set.find(|&place| !in_use(place));
         self.tags[free.unwrap_or(named)] = tag;
-        free.map_or(Found::Shared(named), Found::Free)
+        free.map_or(TagPlace::Shared(named), TagPlace::Free)
     }
 }

@@ -135,12 +135,12 @@ pub(super) fn read(
 }
 
 /// One line, and what it may not be.
-struct Line<'a> {
+struct TraceLine<'a> {
     bytes: &'a [u8],
     place: csv::Position,
 }
 
-impl Line<'_> {
+impl TraceLine<'_> {
     fn wrong(&self, what: impl Into<String>, help: impl Into<String>) -> Wrong {
         let at = usize::try_from(self.place.byte()).unwrap_or(usize::MAX);
         let line = usize::try_from(self.place.line()).unwrap_or(0);
@@ -161,7 +161,7 @@ fn parse(bytes: &[u8], column: &Column) -> Result<Trace, Wrong> {
     let (mut times, mut values) = (Vec::new(), Values::default());
     let mut first = true;
     loop {
-        let line = Line { bytes, place: reader.position().clone() };
+        let line = TraceLine { bytes, place: reader.position().clone() };
         match reader.read_byte_record(&mut record) {
             Ok(true) => {}
             Ok(false) => return whole(&line, times, values, column),
@@ -190,7 +190,7 @@ fn parse(bytes: &[u8], column: &Column) -> Result<Trace, Wrong> {
 
 /// The trace, if there is enough of it.
 fn whole(
-    line: &Line<'_>,
+    line: &TraceLine<'_>,
     times: Vec<Time>,
     values: Values,
     column: &Column,
@@ -209,7 +209,11 @@ fn milliseconds(field: &[u8]) -> Option<u64> {
     std::str::from_utf8(field).ok()?.parse().ok().filter(|&ms| ms as f64 <= MAX_SECONDS * 1e3)
 }
 
-fn opportunity(line: &Line<'_>, record: &ByteRecord, last: Option<&Time>) -> Result<Time, Wrong> {
+fn opportunity(
+    line: &TraceLine<'_>,
+    record: &ByteRecord,
+    last: Option<&Time>,
+) -> Result<Time, Wrong> {
     let field = if record.len() == 1 { record.get(0) } else { None };
     let Some(ms) = field.and_then(milliseconds) else {
         let help = "write one time on each line, in whole milliseconds up to 10000000000";
@@ -227,7 +231,7 @@ fn opportunity(line: &Line<'_>, record: &ByteRecord, last: Option<&Time>) -> Res
 
 /// Places of the columns of time and value, and how many columns there are.
 fn places_of(
-    line: &Line<'_>,
+    line: &TraceLine<'_>,
     record: &ByteRecord,
     column: &Column,
 ) -> Result<(usize, usize, usize), Wrong> {
@@ -248,7 +252,7 @@ fn places_of(
 }
 
 fn value(
-    line: &Line<'_>,
+    line: &TraceLine<'_>,
     record: &ByteRecord,
     ((time, value), column): ((usize, usize), &Column),
     values: &mut Values,

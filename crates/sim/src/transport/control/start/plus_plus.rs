@@ -18,7 +18,7 @@
 use tidegate_core::units::Time;
 
 use super::super::RateSample;
-use super::verdict::Verdict;
+use super::verdict::StartVerdict;
 
 const LEAST: Time = Time::from_ms(4);
 const MOST: Time = Time::from_ms(16);
@@ -71,13 +71,13 @@ impl PlusPlus {
     }
 
     /// An acknowledgement in the first slow start; `grown` is what it would add to `cwnd`.
-    pub(super) fn on_ack(&mut self, sample: &RateSample<'_>, grown: f64) -> Verdict {
+    pub(super) fn on_ack(&mut self, sample: &RateSample<'_>, grown: f64) -> StartVerdict {
         if self.end_round(sample)
             && let Some((_, rounds)) = &mut self.css
         {
             *rounds -= 1;
             if *rounds == 0 {
-                return Verdict::Leave;
+                return StartVerdict::Leave;
             }
         }
         if sample.rtt > Time::ZERO {
@@ -90,7 +90,7 @@ impl PlusPlus {
                 // the rise was none of a queue: slow start goes on
                 self.css = None;
             } else {
-                return Verdict::Grow(grown.min(self.burst) / GROWTH);
+                return StartVerdict::Grow(grown.min(self.burst) / GROWTH);
             }
         } else if known
             && self.last < Time::NEVER
@@ -98,7 +98,7 @@ impl PlusPlus {
         {
             self.css = Some((self.current, ROUNDS));
         }
-        Verdict::Grow(grown.min(self.burst))
+        StartVerdict::Grow(grown.min(self.burst))
     }
 }
 
@@ -108,8 +108,8 @@ mod tests {
     use super::*;
 
     /// Ten acknowledgements of one round with ten segments always out; what the last one says.
-    fn round(plus: &mut PlusPlus, una: &mut u64, rtt: u64) -> Verdict {
-        let mut last = Verdict::Grow(0.0);
+    fn round(plus: &mut PlusPlus, una: &mut u64, rtt: u64) -> StartVerdict {
+        let mut last = StartVerdict::Grow(0.0);
         for _ in 0..10 {
             last = plus.on_ack(&ack(*una, rtt, *una, *una + 9), 2.0);
             *una += 1;
@@ -122,12 +122,12 @@ mod tests {
     #[test]
     fn it_slows_down_for_five_rounds() {
         let (mut plus, mut una) = (PlusPlus::new(false), 1);
-        assert_eq!(round(&mut plus, &mut una, 40), Verdict::Grow(2.0));
-        assert_eq!(round(&mut plus, &mut una, 40), Verdict::Grow(2.0));
+        assert_eq!(round(&mut plus, &mut una, 40), StartVerdict::Grow(2.0));
+        assert_eq!(round(&mut plus, &mut una, 40), StartVerdict::Grow(2.0));
         for _ in 0..5 {
-            assert_eq!(round(&mut plus, &mut una, 45), Verdict::Grow(0.5));
+            assert_eq!(round(&mut plus, &mut una, 45), StartVerdict::Grow(0.5));
         }
-        assert_eq!(plus.on_ack(&ack(una, 45, una, una + 9), 2.0), Verdict::Leave);
+        assert_eq!(plus.on_ack(&ack(una, 45, una, una + 9), 2.0), StartVerdict::Leave);
     }
 
     /// 4.2, by hand: the rise that counts is an eighth within 4 and 16 ms. So 43 ms after 40 (less
@@ -149,8 +149,8 @@ mod tests {
     fn a_spurious_rise_is_forgotten() {
         let (mut plus, mut una) = (PlusPlus::new(false), 1);
         round(&mut plus, &mut una, 40);
-        assert_eq!(round(&mut plus, &mut una, 46), Verdict::Grow(0.5));
-        assert_eq!(round(&mut plus, &mut una, 41), Verdict::Grow(2.0));
+        assert_eq!(round(&mut plus, &mut una, 46), StartVerdict::Grow(0.5));
+        assert_eq!(round(&mut plus, &mut una, 41), StartVerdict::Grow(2.0));
     }
 
     /// 4.2 and 4.3: an ACK of 20 segments adds 8, and 20 where the sender paces.
@@ -158,7 +158,7 @@ mod tests {
     fn a_large_ack_adds_eight_segments_unless_the_sender_paces() {
         for (paced, adds) in [(false, 8.0), (true, 20.0)] {
             let verdict = PlusPlus::new(paced).on_ack(&ack(0, 40, 1, 9), 20.0);
-            assert_eq!(verdict, Verdict::Grow(adds));
+            assert_eq!(verdict, StartVerdict::Grow(adds));
         }
     }
 }

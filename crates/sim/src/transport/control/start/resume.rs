@@ -29,7 +29,7 @@ const LEAST: f64 = 2.0;
 
 /// The phases (3.2 to 3.5); outside of them the control is on its own.
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum Phase {
+enum ResumePhase {
     /// The initial window is acknowledged as ever.
     Reconnaissance,
     /// What is beyond the window of the control is sent, from segment `first` on.
@@ -67,7 +67,7 @@ pub(super) struct Resume {
     rtt: Time,
     jump: f64,
     initial: f64,
-    phase: Phase,
+    phase: ResumePhase,
     acked: f64,
     least: Time,
     pipe: f64,
@@ -84,7 +84,7 @@ impl Resume {
             rtt: tcp.resume.rtt,
             jump: (f64::from(saved) / 2.0).min(f64::from(tcp.resume.max_jump)),
             initial: f64::from(tcp.initial_window),
-            phase: Phase::Reconnaissance,
+            phase: ResumePhase::Reconnaissance,
             acked: 0.0,
             least: Time::NEVER,
             pipe: 0.0,
@@ -95,7 +95,7 @@ impl Resume {
 
     /// Shortest time between two packets in the unvalidated phase.
     pub(super) fn gap(&self) -> Option<Time> {
-        matches!(self.phase, Phase::Unvalidated { .. }).then_some(self.gap)
+        matches!(self.phase, ResumePhase::Unvalidated { .. }).then_some(self.gap)
     }
 
     /// An acknowledgement; `cwnd`: the window that the control has after it.
@@ -106,7 +106,7 @@ impl Resume {
         self.earlier -= known;
         self.pipe += delivered - known;
         match self.phase {
-            Phase::Reconnaissance => {
+            ResumePhase::Reconnaissance => {
                 self.acked += delivered;
                 if sample.rtt > Time::ZERO {
                     self.least = self.least.min(sample.rtt);
@@ -117,25 +117,25 @@ impl Resume {
                     Effect::Control
                 }
             }
-            Phase::Unvalidated { first, since } => {
+            ResumePhase::Unvalidated { first, since } => {
                 let late = sample.now.saturating_sub(since) > sample.srtt;
                 if sample.una > first || late {
                     return self.check(f64::from(sample.flight), sample.sent);
                 }
                 Effect::Hold
             }
-            Phase::Validating { last } => {
+            ResumePhase::Validating { last } => {
                 if sample.una >= last {
-                    self.phase = Phase::Normal;
+                    self.phase = ResumePhase::Normal;
                 }
                 Effect::Control
             }
-            Phase::SafeRetreat { last } if sample.una >= last => {
-                self.phase = Phase::Normal;
+            ResumePhase::SafeRetreat { last } if sample.una >= last => {
+                self.phase = ResumePhase::Normal;
                 Effect::Threshold(self.pipe * BETA)
             }
-            Phase::SafeRetreat { .. } => Effect::Hold,
-            Phase::Normal => Effect::Control,
+            ResumePhase::SafeRetreat { .. } => Effect::Hold,
+            ResumePhase::Normal => Effect::Control,
         }
     }
 
@@ -143,10 +143,10 @@ impl Resume {
     fn confirm(&mut self, sample: &RateSample<'_>, cwnd: f64) -> Effect {
         let other = self.least <= self.rtt / 2 || self.least > self.rtt * 10;
         if other || self.jump <= cwnd {
-            self.phase = Phase::Normal;
+            self.phase = ResumePhase::Normal;
             return Effect::Control;
         }
-        self.phase = Phase::Unvalidated { first: sample.sent, since: sample.now };
+        self.phase = ResumePhase::Unvalidated { first: sample.sent, since: sample.now };
         self.pipe = f64::from(sample.flight);
         self.earlier = self.pipe;
         let rtt = if sample.rtt > Time::ZERO { sample.rtt } else { sample.srtt };
@@ -158,7 +158,7 @@ impl Resume {
     pub(super) fn on_sent(&mut self, flight: u32, sent: u64) -> Effect {
         let full = f64::from(flight) >= self.jump.floor();
         match self.phase {
-            Phase::Unvalidated { .. } if full => self.check(f64::from(flight), sent),
+            ResumePhase::Unvalidated { .. } if full => self.check(f64::from(flight), sent),
             _ => Effect::Control,
         }
     }
@@ -166,31 +166,31 @@ impl Resume {
     /// The end of the unvalidated phase (3.3): a sender that did not use the window gives it back.
     fn check(&mut self, flight: f64, sent: u64) -> Effect {
         if flight < self.initial || flight <= self.pipe {
-            self.phase = Phase::Normal;
+            self.phase = ResumePhase::Normal;
             return Effect::Window(self.pipe.max(self.initial));
         }
-        self.phase = Phase::Validating { last: sent };
+        self.phase = ResumePhase::Validating { last: sent };
         Effect::Window(flight)
     }
 
     /// A loss or a mark (3.2 to 3.5); `sent`: the segment after the last one sent.
     pub(super) fn on_congestion(&mut self, sent: u64) -> Effect {
         let last = match self.phase {
-            Phase::Unvalidated { .. } => sent,
-            Phase::Validating { last } => last,
-            Phase::SafeRetreat { .. } => return Effect::Hold,
-            Phase::Reconnaissance | Phase::Normal => {
-                self.phase = Phase::Normal;
+            ResumePhase::Unvalidated { .. } => sent,
+            ResumePhase::Validating { last } => last,
+            ResumePhase::SafeRetreat { .. } => return Effect::Hold,
+            ResumePhase::Reconnaissance | ResumePhase::Normal => {
+                self.phase = ResumePhase::Normal;
                 return Effect::Control;
             }
         };
-        self.phase = Phase::SafeRetreat { last };
+        self.phase = ResumePhase::SafeRetreat { last };
         Effect::Window((self.pipe / 2.0).max(LEAST))
     }
 
     /// The retransmission timer expired (3.6).
     pub(super) fn stop(&mut self) {
-        self.phase = Phase::Normal;
+        self.phase = ResumePhase::Normal;
     }
 }
 
@@ -243,9 +243,9 @@ mod tests {
         assert_eq!(resume.on_sent(199, 209), Effect::Control);
         assert_eq!(resume.on_sent(200, 210), Effect::Window(200.0));
         resume.on_ack(&ack(200, 100, 209, 400), 210.0);
-        assert_eq!(resume.phase, Phase::Validating { last: 210 });
+        assert_eq!(resume.phase, ResumePhase::Validating { last: 210 });
         resume.on_ack(&ack(200, 100, 210, 400), 211.0);
-        assert_eq!(resume.phase, Phase::Normal);
+        assert_eq!(resume.phase, ResumePhase::Normal);
     }
 
     /// 3.3, by hand: 20 in flight at the jump and 15 acknowledged behind them make a PipeSize of 35;
@@ -257,7 +257,7 @@ mod tests {
             confirmed(&mut resume, 100);
             let sample = RateSample { delivered: 35, flight, ..ack(200, 100, 45, 90) };
             assert_eq!(resume.on_ack(&sample, 20.0), Effect::Window(window));
-            assert_eq!(resume.phase == Phase::Normal, flight == 35);
+            assert_eq!(resume.phase == ResumePhase::Normal, flight == 35);
         }
     }
 
@@ -288,7 +288,7 @@ mod tests {
         let first = RateSample { delivered: 10, flight: 12, ..ack(100, 100, 10, 22) };
         resume.on_ack(&first, 11.0);
         assert_eq!(resume.on_congestion(30), Effect::Window(6.0));
-        resume.phase = Phase::Unvalidated { first: 22, since: Time::ZERO };
+        resume.phase = ResumePhase::Unvalidated { first: 22, since: Time::ZERO };
         resume.pipe = 0.0;
         assert_eq!(resume.on_congestion(30), Effect::Window(2.0));
     }

@@ -31,7 +31,7 @@
 use tidegate_core::units::Time;
 
 use super::super::RateSample;
-use super::verdict::Verdict;
+use super::verdict::StartVerdict;
 
 const WINDOW: f64 = 3.5;
 const W: usize = 10;
@@ -59,12 +59,16 @@ struct Drain {
 }
 
 impl Drain {
-    fn on_ack(&mut self, sample: &RateSample<'_>) -> Verdict {
+    fn on_ack(&mut self, sample: &RateSample<'_>) -> StartVerdict {
         self.acked += sample.delivered;
         let more = self.acked / PER;
         self.acked %= PER;
         let window = f64::from(sample.flight + more);
-        if window > self.target { Verdict::Window(window) } else { Verdict::LeaveAt(self.target) }
+        if window > self.target {
+            StartVerdict::Window(window)
+        } else {
+            StartVerdict::LeaveAt(self.target)
+        }
     }
 }
 
@@ -89,14 +93,14 @@ impl Search {
     }
 
     /// An acknowledgement in the first slow start; `grown` is what it would add to `cwnd`.
-    pub(super) fn on_ack(&mut self, sample: &RateSample<'_>, grown: f64) -> Verdict {
+    pub(super) fn on_ack(&mut self, sample: &RateSample<'_>, grown: f64) -> StartVerdict {
         if let Some(drain) = &mut self.drain {
             return drain.on_ack(sample);
         }
         self.delivered += u64::from(sample.delivered);
         let now = Sums { sent: sample.sent, delivered: self.delivered };
         if sample.rtt == Time::ZERO {
-            return Verdict::Grow(grown);
+            return StartVerdict::Grow(grown);
         }
         if self.bin == Time::ZERO {
             self.bin = Time::from_secs_f64(sample.rtt.secs() * WINDOW / W as f64);
@@ -107,10 +111,10 @@ impl Search {
             if missing.is_some_and(|missing| missing >= THRESH) {
                 let target = self.carried().max(self.initial);
                 self.drain = Some(Drain { target, acked: 0 });
-                return Verdict::Grow(0.0);
+                return StartVerdict::Grow(0.0);
             }
         }
-        Verdict::Grow(grown)
+        StartVerdict::Grow(grown)
     }
 
     /// What was delivered in the last bins that cover one first round trip.
@@ -161,7 +165,7 @@ mod tests {
     use super::*;
 
     /// A sender in whose bins of 35 ms (3.5 * 100 / 10) so many segments are sent and delivered.
-    fn after(bins: &[(u64, u32)]) -> (Search, Verdict) {
+    fn after(bins: &[(u64, u32)]) -> (Search, StartVerdict) {
         let mut search = Search::new(10);
         let mut verdict = search.on_ack(&ack(0, 100, 0, 0), 1.0);
         let mut sent = 0;
@@ -202,11 +206,11 @@ mod tests {
         bins.extend([(10, 8); 8]);
         bins.extend([(10, 7), (10, 2)]);
         let (mut search, verdict) = after(&bins);
-        assert_eq!(verdict, Verdict::Grow(0.0));
+        assert_eq!(verdict, StartVerdict::Grow(0.0));
         let more = |delivered, flight| RateSample { delivered, flight, ..ack(600, 150, 0, 200) };
-        assert_eq!(search.on_ack(&more(16, 60), 1.0), Verdict::Window(61.0));
-        assert_eq!(search.on_ack(&more(1, 59), 1.0), Verdict::Window(59.0));
-        assert_eq!(search.on_ack(&more(1, 17), 1.0), Verdict::LeaveAt(17.0));
+        assert_eq!(search.on_ack(&more(16, 60), 1.0), StartVerdict::Window(61.0));
+        assert_eq!(search.on_ack(&more(1, 59), 1.0), StartVerdict::Window(59.0));
+        assert_eq!(search.on_ack(&more(1, 17), 1.0), StartVerdict::LeaveAt(17.0));
     }
 
     /// By hand: of ten bins with 100 segments the last three deliver one each, so 27 are missing; the
@@ -217,7 +221,7 @@ mod tests {
         bins.extend([(10, 1); 3]);
         let (mut search, _) = after(&bins);
         let sample = RateSample { delivered: 1, flight: 5, ..ack(600, 150, 0, 200) };
-        assert_eq!(search.on_ack(&sample, 1.0), Verdict::LeaveAt(10.0));
+        assert_eq!(search.on_ack(&sample, 1.0), StartVerdict::LeaveAt(10.0));
     }
 
     /// By hand: with bins that send 1, 2, 3, ... the ten bins that end with the k-th send 10 k - 45.
@@ -227,7 +231,7 @@ mod tests {
     fn what_was_sent_between_two_ends_of_bins_is_interpolated() {
         let bins: Vec<(u64, u32)> = (1..=20).map(|k| (u64::from(k), k)).collect();
         let (search, verdict) = after(&bins);
-        assert_eq!(verdict, Verdict::Grow(1.0));
+        assert_eq!(verdict, StartVerdict::Grow(1.0));
         let missing = search.missing(Time::from_ms(100)).unwrap();
         let by_hand = 1.0 - 155.0 / (126.0 + 3.0 / 7.0);
         assert!((missing - by_hand).abs() < 1e-9, "{missing}");

@@ -2,7 +2,7 @@
 
 /// The response of slow start to an acknowledgement.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) enum Verdict {
+pub(super) enum StartVerdict {
     /// The window grows by this many segments.
     Grow(f64),
     /// The window becomes this, while slow start goes on.

@@ -11,10 +11,15 @@ use tidegate_model::profile::{LossRule, Recovery};
 
 use super::super::super::ClassParams;
 use super::super::snd::Snd;
-use super::verdict::{Ack, Event, Sends, Verdict};
+use super::verdict::{Ack, Event, LossVerdict, Sends};
 
 /// An acknowledgement of a part of what was outstanding when recovery began.
-pub(super) fn on_partial(snd: &mut Snd, segments: u32, cwnd: f64, class: &ClassParams) -> Verdict {
+pub(super) fn on_partial(
+    snd: &mut Snd,
+    segments: u32,
+    cwnd: f64,
+    class: &ClassParams,
+) -> LossVerdict {
     let recovery = class.tcp.recovery;
     if recovery != Recovery::Sack {
         // RFC 6582, 3.2 step 3: less what is acknowledged, and one that is sent again
@@ -28,7 +33,7 @@ pub(super) fn on_partial(snd: &mut Snd, segments: u32, cwnd: f64, class: &ClassP
     if again {
         snd.outstanding.lost_one(snd.una);
     }
-    Verdict { again, restarts, ..Verdict::WINDOW }
+    LossVerdict { again, restarts, ..LossVerdict::WINDOW }
 }
 
 /// One more duplicate acknowledgement; `eager`: the control lets out one for each of the first.
@@ -38,12 +43,12 @@ pub(super) fn on_duplicate(
     ack: &Ack<'_>,
     eager: bool,
     class: &ClassParams,
-) -> Verdict {
+) -> LossVerdict {
     let told = ack.told;
     snd.dup_acks += u32::from(counts(told, class));
     snd.inflate(eager, class);
     if snd.recovering {
-        return Verdict::WINDOW;
+        return LossVerdict::WINDOW;
     }
     let una = snd.una;
     let lost =
@@ -55,7 +60,7 @@ pub(super) fn on_duplicate(
             (false, true) => Sends::One,
             (false, false) => Sends::Nothing,
         };
-        return Verdict { sends, ..Verdict::WINDOW };
+        return LossVerdict { sends, ..LossVerdict::WINDOW };
     }
     let full_tcp = class.tcp.loss_rule.of_full_tcp();
     let means_nothing = match class.tcp.loss_rule {
@@ -68,10 +73,10 @@ pub(super) fn on_duplicate(
         // FullTcp repairs nothing that it sent before a timeout, but inflates its window as if
         // it did
         snd.recovering = full_tcp && !class.sack();
-        return Verdict { sends: Sends::Nothing, ..Verdict::WINDOW };
+        return LossVerdict { sends: Sends::Nothing, ..LossVerdict::WINDOW };
     }
     let sends = if full_tcp { Sends::Nothing } else { Sends::Window };
-    Verdict { event: Event::Loss, again: true, sends, restarts: true }
+    LossVerdict { event: Event::Loss, again: true, sends, restarts: true }
 }
 
 /// Whether a duplicate counts towards the detection of a loss. With SACK it has to carry a

@@ -33,7 +33,7 @@ pub(in super::super) enum Sends {
 
 /// What a detector makes of an acknowledgement.
 #[derive(Clone, Copy, Debug)]
-pub(in super::super) struct Verdict {
+pub(in super::super) struct LossVerdict {
     pub(in super::super) event: Event,
     /// The oldest segment is sent again, whatever the window.
     pub(in super::super) again: bool,
@@ -42,8 +42,8 @@ pub(in super::super) struct Verdict {
     pub(in super::super) restarts: bool,
 }
 
-impl Verdict {
+impl LossVerdict {
     /// Nothing is lost.
-    pub(in super::super) const WINDOW: Verdict =
-        Verdict { event: Event::Nothing, again: false, sends: Sends::Window, restarts: true };
+    pub(in super::super) const WINDOW: LossVerdict =
+        LossVerdict { event: Event::Nothing, again: false, sends: Sends::Window, restarts: true };
 }
