@@ -1,0 +1,142 @@
+//! Two ends, the path between them as a script has it, and all that they send.
+
+use std::collections::BTreeMap;
+
+use crate::host::{Ends, Host, Mark, Order, Transfer};
+use crate::units::Time;
+
+use super::script::{Fate, Situation};
+use super::subject::{Side, Subject, Words};
+use super::timeline::{Sent, TOLERANCE, Timeline};
+
+/// The most bytes of a datagram, without headers of IP and UDP: what every path of QUIC carries.
+const DATAGRAM: u16 = 1200;
+/// No situation needs as many turns.
+const TURNS: u32 = 200_000;
+
+/// One end while a situation is played.
+struct End {
+    side: Side,
+    host: Box<dyn Host + Send>,
+    wake: Time,
+    sent: u32,
+}
+
+/// A datagram that is under way.
+struct Coming {
+    to: Side,
+    bytes: Vec<u8>,
+    mark: Mark,
+}
+
+/// A situation while it is played.
+struct Play<'a> {
+    situation: &'a Situation<'a>,
+    now: Time,
+    /// By the time at which it comes, and in the order in which it was sent.
+    coming: BTreeMap<(Time, u32), Coming>,
+    under_way: u32,
+    words: Words,
+    timeline: Timeline,
+}
+
+/// Plays a situation up to the last time that it names.
+pub(super) fn run(situation: &Situation<'_>, mut subject: Subject) -> Timeline {
+    let transfer = Transfer {
+        start: Time::ZERO,
+        size: situation.size,
+        download: situation.download,
+        objects: situation.objects,
+        datagram: DATAGRAM,
+        seed: 1,
+    };
+    let Ends { client, server } = (subject.stack)(&transfer);
+    let end = |side, host, wake| End { side, host, wake, sent: 0 };
+    let mut ends = [end(Side::Client, client, Time::ZERO), end(Side::Server, server, Time::NEVER)];
+    let mut play = Play {
+        situation,
+        now: Time::ZERO,
+        coming: BTreeMap::new(),
+        under_way: 0,
+        words: subject.words,
+        timeline: Timeline::default(),
+    };
+    let mut orders = situation.orders.iter().peekable();
+    for _ in 0..TURNS {
+        while let Some(first) = play.coming.first_entry().filter(|e| e.key().0 <= play.now) {
+            let Coming { to, bytes, mark } = first.remove();
+            let end = &mut ends[to as usize];
+            end.host.receive(play.now, &bytes, mark);
+            play.turn(end, Order::GoOn);
+        }
+        // what has come is read before the application wants more
+        while let Some((_, side, order)) = orders.next_if(|(at, ..)| *at <= play.now) {
+            play.turn(&mut ends[*side as usize], *order);
+        }
+        for end in &mut ends {
+            if end.wake <= play.now {
+                play.turn(end, Order::GoOn);
+            }
+        }
+        let order = orders.peek().map_or(Time::NEVER, |(at, ..)| *at);
+        let comes = play.coming.first_key_value().map_or(Time::NEVER, |((at, _), _)| *at);
+        let next = ends[0].wake.min(ends[1].wake).min(order).min(comes);
+        if next > situation.end.saturating_add(TOLERANCE) {
+            break;
+        }
+        // a host that wants its turn at once is not heard at the same instant for ever
+        play.now = next.max(play.now + Time::from_ns(1));
+    }
+    play.timeline
+}
+
+impl Play<'_> {
+    /// Has an end do what is due, and takes what it sends.
+    fn turn(&mut self, end: &mut End, order: Order) {
+        let report = end.host.poll(self.now, order);
+        self.timeline.reports.push((self.now, end.side, report));
+        while end.host.heard().is_some() {}
+        let mut bytes = Vec::new();
+        while let Some(mark) = end.host.transmit(self.now, &mut bytes) {
+            self.send(end, std::mem::take(&mut bytes), mark);
+        }
+        // what it says of itself is of the time when it has sent
+        end.wake = end.host.wake();
+    }
+
+    fn send(&mut self, end: &mut End, bytes: Vec<u8>, mark: Mark) {
+        let (now, side, number, size) = (self.now, end.side, end.sent, bytes.len());
+        end.sent += 1;
+        let word = (self.words)(side, &bytes);
+        let fates = self.situation.fates(side, number, now);
+        let mut came = mark;
+        let mut delay = self.situation.delay;
+        let mut copy = None;
+        for fate in &fates {
+            match *fate {
+                Fate::Lost => {}
+                Fate::Held(wait) => delay = delay + wait,
+                Fate::Twice(wait) => copy = Some(wait),
+                Fate::Marked if mark != Mark::None => came = Mark::Ce,
+                Fate::Marked => {}
+                Fate::Unmarked => came = Mark::None,
+            }
+        }
+        let to = if side == Side::Client { Side::Server } else { Side::Client };
+        let lost = fates.contains(&Fate::Lost);
+        let copies = [Some(Time::ZERO), copy].into_iter().flatten().filter(|_| !lost);
+        for wait in copies {
+            let key = (now + delay + wait, self.under_way);
+            self.under_way += 1;
+            self.coming.insert(key, Coming { to, bytes: bytes.clone(), mark: came });
+        }
+        let mark = match mark {
+            Mark::None => "not-ect",
+            Mark::Ect0 => "ect0",
+            Mark::Ect1 => "ect1",
+            Mark::Ce => "ce",
+        };
+        let fates = fates.iter().map(|fate| format!(" {fate:?}")).collect();
+        self.timeline.sent.push(Sent { at: now, side, number, word, size, mark, fates });
+    }
+}
