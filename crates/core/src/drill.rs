@@ -32,7 +32,7 @@ pub fn play(
                     situation.name
                 ));
             };
-            let timeline = path::run(&situation, subject);
+            let timeline = path::run(&situation, subject)?;
             let told = complaints(&situation, name, &timeline)?;
             if !told.is_empty() {
                 let (told, all) = (told.join("\n    "), timeline.told());
@@ -54,11 +54,11 @@ fn complaints(
     let mut otherwise = false;
     for claim in &situation.claims {
         let line = claim.line;
-        let seen = || timeline.within(claim.side, claim.asked.from, claim.asked.to);
         let here = claim.here.iter().find(|here| here.stack.is_none_or(|only| only == name));
         let Some(here) = here else {
             if !claim.asked.holds(claim.side, timeline)? {
-                wrong.push(format!("{line}: {}", seen()));
+                let seen = timeline.within(claim.side, claim.asked.from, claim.asked.to);
+                wrong.push(format!("{line}: {seen}"));
             }
             continue;
         };
@@ -66,7 +66,8 @@ fn complaints(
         if claim.asked.holds(claim.side, timeline)? {
             wrong.push(format!("{line}: does now what is asked for; take away its line `here`"));
         } else if !here.does.holds(claim.side, timeline)? {
-            wrong.push(format!("{line}: differs in another way than `here`: {}", seen()));
+            let seen = timeline.within(claim.side, here.does.from, here.does.to);
+            wrong.push(format!("{line}: differs in another way than `here`: {seen}"));
         }
     }
     let differs = match &situation.verdict {

@@ -5,6 +5,8 @@
 mod own;
 
 use tidegate_core::drill::{self, Side, Subject};
+use tidegate_core::host::{Ends, Host, Mark, Order, Report};
+use tidegate_core::units::Time;
 
 /// Plays a situation of an upload of two datagrams over 50 ms.
 fn play(lines: &str) -> Result<usize, String> {
@@ -47,7 +49,7 @@ fn a_situation_fails_with_its_line_and_what_was_sent() {
         "300 server -> delivered none",
         "100 client -> over",
     ] {
-        let told = complaint(&format!("path: 50\n{line}"));
+        let told = complaint(&format!("path: 50\n{line}\n400 client -> over"));
         assert!(told.contains(&format!("One (simple)\n    {line}: ")), "{told}");
         assert!(told.contains("100 client 1 d:0:0:@1200"), "{told}");
     }
@@ -60,7 +62,7 @@ fn the_path_does_what_the_script_says() {
     let cases = [
         ("client 0 lost", "1050 server -> a:0"),
         ("client at 0..1 lost", "1050 server -> a:0"),
-        ("client 0..2 lost", "1050 server -> a:0"),
+        ("client 0..2 lost", "2050 server -> a:0"),
         ("client 0 held 7", "57 server -> a:0"),
         ("client 0 twice 7", "57 server -> a:0"),
         ("server 0 lost", "1050 server -> a:0"),
@@ -89,6 +91,34 @@ fn what_differs_has_to_differ_as_it_says() {
     assert!(unsaid.contains("the verdict does not fit: a line `here` differs"), "{unsaid}");
     let nothing = complaint("path: 50\nverdict: differs\n0 client -> h");
     assert!(nothing.contains("the verdict does not fit: no line `here` says how"), "{nothing}");
+}
+
+/// A host that sends without end is found, and not waited for.
+#[test]
+fn a_host_that_never_rests_is_named() {
+    struct Restless;
+    impl Host for Restless {
+        fn receive(&mut self, _: Time, _: &[u8], _: Mark) {}
+
+        fn transmit(&mut self, _: Time, datagram: &mut Vec<u8>) -> Option<Mark> {
+            datagram.push(0);
+            Some(Mark::None)
+        }
+
+        fn wake(&mut self) -> Time {
+            Time::NEVER
+        }
+
+        fn poll(&mut self, _: Time, _: Order) -> Report {
+            Report::default()
+        }
+    }
+    let script = "\n== One\nstacks: any\npath: 50\n0 client -> nothing";
+    let told = drill::play(script, &mut |_| {
+        let ends = |_: &_| Ends { client: Box::new(Restless), server: Box::new(Restless) };
+        Some(Subject { stack: Box::new(ends), words: Box::new(|_, _| "x".to_owned()) })
+    });
+    assert_eq!(told, Err("One: there is no end to what the hosts do at 0 ms".to_owned()));
 }
 
 /// What cannot be read is refused with its line and what it should be.

@@ -11,7 +11,7 @@ use super::timeline::{Sent, TOLERANCE, Timeline};
 
 /// The most bytes of a datagram, without headers of IP and UDP: what every path of QUIC carries.
 const DATAGRAM: u16 = 1200;
-/// No situation needs as many turns.
+/// No situation needs as many turns, or datagrams: a host that never rests is found by them.
 const TURNS: u32 = 200_000;
 
 /// One end while a situation is played.
@@ -35,13 +35,14 @@ struct Play<'a> {
     now: Time,
     /// By the time at which it comes, and in the order in which it was sent.
     coming: BTreeMap<(Time, u32), Coming>,
-    under_way: u32,
+    /// How many were sent, copies included.
+    sent: u32,
     words: Words,
     timeline: Timeline,
 }
 
-/// Plays a situation up to the last time that it names.
-pub(super) fn run(situation: &Situation<'_>, mut subject: Subject) -> Timeline {
+/// Plays a situation up to the last time that it names; an error: the hosts do not get there.
+pub(super) fn run(situation: &Situation<'_>, mut subject: Subject) -> Result<Timeline, String> {
     let transfer = Transfer {
         start: Time::ZERO,
         size: situation.size,
@@ -57,7 +58,7 @@ pub(super) fn run(situation: &Situation<'_>, mut subject: Subject) -> Timeline {
         situation,
         now: Time::ZERO,
         coming: BTreeMap::new(),
-        under_way: 0,
+        sent: 0,
         words: subject.words,
         timeline: Timeline::default(),
     };
@@ -81,13 +82,17 @@ pub(super) fn run(situation: &Situation<'_>, mut subject: Subject) -> Timeline {
         let order = orders.peek().map_or(Time::NEVER, |(at, ..)| *at);
         let comes = play.coming.first_key_value().map_or(Time::NEVER, |((at, _), _)| *at);
         let next = ends[0].wake.min(ends[1].wake).min(order).min(comes);
-        if next > situation.end.saturating_add(TOLERANCE) {
+        if play.sent > TURNS {
             break;
+        }
+        if next > situation.end.saturating_add(TOLERANCE) {
+            return Ok(play.timeline);
         }
         // a host that wants its turn at once is not heard at the same instant for ever
         play.now = next.max(play.now + Time::from_ns(1));
     }
-    play.timeline
+    let ms = play.now.secs() * 1e3;
+    Err(format!("{}: there is no end to what the hosts do at {ms} ms", situation.name))
 }
 
 impl Play<'_> {
@@ -97,10 +102,11 @@ impl Play<'_> {
         self.timeline.reports.push((self.now, end.side, report));
         while end.host.heard().is_some() {}
         let mut bytes = Vec::new();
-        while let Some(mark) = end.host.transmit(self.now, &mut bytes) {
+        while self.sent <= TURNS
+            && let Some(mark) = end.host.transmit(self.now, &mut bytes)
+        {
             self.send(end, std::mem::take(&mut bytes), mark);
         }
-        // what it says of itself is of the time when it has sent
         end.wake = end.host.wake();
     }
 
@@ -115,7 +121,7 @@ impl Play<'_> {
         for fate in &fates {
             match *fate {
                 Fate::Lost => {}
-                Fate::Held(wait) => delay = delay + wait,
+                Fate::Held(wait) => delay += wait,
                 Fate::Twice(wait) => copy = Some(wait),
                 Fate::Marked if mark != Mark::None => came = Mark::Ce,
                 Fate::Marked => {}
@@ -125,9 +131,10 @@ impl Play<'_> {
         let to = if side == Side::Client { Side::Server } else { Side::Client };
         let lost = fates.contains(&Fate::Lost);
         let copies = [Some(Time::ZERO), copy].into_iter().flatten().filter(|_| !lost);
+        self.sent += 1;
         for wait in copies {
-            let key = (now + delay + wait, self.under_way);
-            self.under_way += 1;
+            self.sent += 1;
+            let key = (now + delay + wait, self.sent);
             self.coming.insert(key, Coming { to, bytes: bytes.clone(), mark: came });
         }
         let mark = match mark {

@@ -225,7 +225,7 @@ impl<'a> Situation<'a> {
             (words.first().is_some_and(|word| self.stacks.contains(word))).then(|| words.remove(0));
         let (from, to) = match words.as_slice() {
             [] => (claim.asked.from, claim.asked.to),
-            [time] => times(time)?,
+            [time] if time.starts_with(|first: char| first.is_ascii_digit()) => times(time)?,
             [name, ..] => return Err(format!("`{name}` is none of its stacks")),
         };
         self.end = self.end.max(to);
