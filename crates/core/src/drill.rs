@@ -11,9 +11,9 @@ mod script;
 mod subject;
 mod timeline;
 
-use claims::Verdict;
-use script::Situation;
-pub use subject::{Side, Subject, Words};
+use claims::DrillVerdict;
+use script::DrillSituation;
+pub use subject::{PathEnd, Subject, WordReader};
 use timeline::Timeline;
 
 /// Plays every situation of `script` with each of its stacks, which `subject` makes by their names.
@@ -46,7 +46,7 @@ pub fn play(
 
 /// What a stack does otherwise than the situation says.
 fn complaints(
-    situation: &Situation<'_>,
+    situation: &DrillSituation<'_>,
     name: &str,
     timeline: &Timeline,
 ) -> Result<Vec<String>, String> {
@@ -71,8 +71,8 @@ fn complaints(
         }
     }
     let differs = match &situation.verdict {
-        Verdict::Same => false,
-        Verdict::Differs(stacks) => stacks.is_empty() || stacks.contains(&name),
+        DrillVerdict::Same => false,
+        DrillVerdict::Differs(stacks) => stacks.is_empty() || stacks.contains(&name),
     };
     if otherwise != differs {
         let what = if differs { "no line `here` says how" } else { "a line `here` differs" };

@@ -4,7 +4,7 @@
 #[path = "../../../examples/own_host.rs"]
 mod own;
 
-use tidegate_core::drill::{self, Side, Subject};
+use tidegate_core::drill::{self, PathEnd, Subject};
 use tidegate_core::host::{Ends, Host, Mark, Order, Report};
 use tidegate_core::units::Time;
 
@@ -12,7 +12,7 @@ use tidegate_core::units::Time;
 fn play(lines: &str) -> Result<usize, String> {
     let script = format!("About.\n\n== One\nstacks: simple\ntransfer: upload 2000\n{lines}\n");
     drill::play(&script, &mut |name| {
-        let words = |_: Side, datagram: &[u8]| {
+        let words = |_: PathEnd, datagram: &[u8]| {
             format!("{}:{}:{}", char::from(datagram[0]), datagram[4], datagram[3])
         };
         let stack = Box::new(own::connect);

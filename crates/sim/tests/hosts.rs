@@ -4,7 +4,7 @@
 mod own;
 
 use crate::common::*;
-use tidegate_core::drill::{self, Side, Subject};
+use tidegate_core::drill::{self, PathEnd, Subject};
 use tidegate_core::host::Stack;
 use tidegate_model::scenario::Quic;
 use tidegate_sim::{BuildError, Custom, Results, Simulation};
@@ -84,7 +84,7 @@ fn a_stack_that_was_not_supplied_is_named() {
 /// The drills of the page: by hand, from the window of ten and the second that the host waits.
 #[test]
 fn the_host_does_what_its_drills_say() {
-    let words = |_: Side, datagram: &[u8]| {
+    let words = |_: PathEnd, datagram: &[u8]| {
         let number = datagram[1..5].iter().fold(0, |all, &byte| all << 8 | u32::from(byte));
         format!("{}:{number}", char::from(datagram[0]))
     };

@@ -6,7 +6,7 @@
 mod quic;
 mod tcp;
 
-use tidegate_core::drill::{self, Subject, Words};
+use tidegate_core::drill::{self, Subject, WordReader};
 use tidegate_model::scenario::{QuicControl, QuicCrypto};
 use tidegate_stacks::{noq, quinn, smoltcp};
 
@@ -32,7 +32,7 @@ fn subject(name: &str) -> Option<Subject> {
         "smoltcp" => smoltcp::stack(control, DATAGRAM),
         _ => return None,
     };
-    let words: Words = match name {
+    let words: WordReader = match name {
         "smoltcp" => Box::new(tcp::words()),
         _ => Box::new(|_, datagram| quic::words(datagram)),
     };

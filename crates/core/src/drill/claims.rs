@@ -3,12 +3,12 @@
 use crate::host::{Phase, Report};
 use crate::units::Time;
 
-use super::subject::Side;
-use super::timeline::{Sent, Timeline};
+use super::subject::PathEnd;
+use super::timeline::{SentDatagram, Timeline};
 
 /// What a situation says of its stacks.
 #[derive(Debug)]
-pub(super) enum Verdict<'a> {
+pub(super) enum DrillVerdict<'a> {
     /// They do what is asked for.
     Same,
     /// These do not; none named: none of them does.
@@ -17,11 +17,11 @@ pub(super) enum Verdict<'a> {
 
 /// A line about what leaves an end.
 #[derive(Debug)]
-pub(super) struct Claim<'a> {
+pub(super) struct ClaimLine<'a> {
     pub(super) line: &'a str,
-    pub(super) side: Side,
+    pub(super) side: PathEnd,
     /// What the document asks for.
-    pub(super) asked: Expected<'a>,
+    pub(super) asked: Claimed<'a>,
     /// What is done instead.
     pub(super) here: Vec<Here<'a>>,
 }
@@ -30,12 +30,12 @@ pub(super) struct Claim<'a> {
 #[derive(Debug)]
 pub(super) struct Here<'a> {
     pub(super) stack: Option<&'a str>,
-    pub(super) does: Expected<'a>,
+    pub(super) does: Claimed<'a>,
 }
 
 /// What leaves within a time, and the numbers of the end then.
 #[derive(Debug)]
-pub(super) struct Expected<'a> {
+pub(super) struct Claimed<'a> {
     pub(super) from: Time,
     pub(super) to: Time,
     /// None: nothing is said of datagrams.
@@ -44,8 +44,8 @@ pub(super) struct Expected<'a> {
     pub(super) states: Vec<&'a str>,
 }
 
-impl Expected<'_> {
-    pub(super) fn holds(&self, side: Side, timeline: &Timeline) -> Result<bool, String> {
+impl Claimed<'_> {
+    pub(super) fn holds(&self, side: PathEnd, timeline: &Timeline) -> Result<bool, String> {
         let report = timeline.report(side, self.to);
         for &(word, least, most) in &self.values {
             let is = value(word, &report)
@@ -97,7 +97,7 @@ fn value(word: &str, report: &Report) -> Option<f64> {
 }
 
 /// Whether a datagram is what a word says; what the word leaves out may be anything.
-fn fits(sent: &Sent, word: &str) -> bool {
+fn fits(sent: &SentDatagram, word: &str) -> bool {
     if word == "any" {
         return true;
     }
@@ -106,7 +106,7 @@ fn fits(sent: &Sent, word: &str) -> bool {
         && is.zip(wanted).all(|(is, wanted)| packet_fits(is, wanted, sent))
 }
 
-fn packet_fits(is: &str, wanted: &str, sent: &Sent) -> bool {
+fn packet_fits(is: &str, wanted: &str, sent: &SentDatagram) -> bool {
     let mut parts = wanted.split(':');
     let kind = parts.next().unwrap_or_default();
     let own: Vec<&str> = is.split(':').collect();

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use crate::host::{Ends, Host, Mark, Order, Transfer};
 use crate::units::Time;
 
-use super::script::{Fate, Situation};
-use super::subject::{Side, Subject, Words};
-use super::timeline::{Sent, TOLERANCE, Timeline};
+use super::script::{DrillSituation, Fate};
+use super::subject::{PathEnd, Subject, WordReader};
+use super::timeline::{SentDatagram, TOLERANCE, Timeline};
 
 /// The most bytes of a datagram, without headers of IP and UDP: what every path of QUIC carries.
 const DATAGRAM: u16 = 1200;
@@ -15,34 +15,37 @@ const DATAGRAM: u16 = 1200;
 const TURNS: u32 = 200_000;
 
 /// One end while a situation is played.
-struct End {
-    side: Side,
+struct PlayedEnd {
+    side: PathEnd,
     host: Box<dyn Host + Send>,
     wake: Time,
     sent: u32,
 }
 
 /// A datagram that is under way.
-struct Coming {
-    to: Side,
+struct UnderWay {
+    to: PathEnd,
     bytes: Vec<u8>,
     mark: Mark,
 }
 
 /// A situation while it is played.
 struct Play<'a> {
-    situation: &'a Situation<'a>,
+    situation: &'a DrillSituation<'a>,
     now: Time,
     /// By the time at which it comes, and in the order in which it was sent.
-    coming: BTreeMap<(Time, u32), Coming>,
+    coming: BTreeMap<(Time, u32), UnderWay>,
     /// How many were sent, copies included.
     sent: u32,
-    words: Words,
+    words: WordReader,
     timeline: Timeline,
 }
 
 /// Plays a situation up to the last time that it names; an error: the hosts do not get there.
-pub(super) fn run(situation: &Situation<'_>, mut subject: Subject) -> Result<Timeline, String> {
+pub(super) fn run(
+    situation: &DrillSituation<'_>,
+    mut subject: Subject,
+) -> Result<Timeline, String> {
     let transfer = Transfer {
         start: Time::ZERO,
         size: situation.size,
@@ -52,8 +55,9 @@ pub(super) fn run(situation: &Situation<'_>, mut subject: Subject) -> Result<Tim
         seed: 1,
     };
     let Ends { client, server } = (subject.stack)(&transfer);
-    let end = |side, host, wake| End { side, host, wake, sent: 0 };
-    let mut ends = [end(Side::Client, client, Time::ZERO), end(Side::Server, server, Time::NEVER)];
+    let end = |side, host, wake| PlayedEnd { side, host, wake, sent: 0 };
+    let mut ends =
+        [end(PathEnd::Client, client, Time::ZERO), end(PathEnd::Server, server, Time::NEVER)];
     let mut play = Play {
         situation,
         now: Time::ZERO,
@@ -65,7 +69,7 @@ pub(super) fn run(situation: &Situation<'_>, mut subject: Subject) -> Result<Tim
     let mut orders = situation.orders.iter().peekable();
     for _ in 0..TURNS {
         while let Some(first) = play.coming.first_entry().filter(|e| e.key().0 <= play.now) {
-            let Coming { to, bytes, mark } = first.remove();
+            let UnderWay { to, bytes, mark } = first.remove();
             let end = &mut ends[to as usize];
             end.host.receive(play.now, &bytes, mark);
             play.turn(end, Order::GoOn);
@@ -97,7 +101,7 @@ pub(super) fn run(situation: &Situation<'_>, mut subject: Subject) -> Result<Tim
 
 impl Play<'_> {
     /// Has an end do what is due, and takes what it sends.
-    fn turn(&mut self, end: &mut End, order: Order) {
+    fn turn(&mut self, end: &mut PlayedEnd, order: Order) {
         let report = end.host.poll(self.now, order);
         self.timeline.reports.push((self.now, end.side, report));
         while end.host.heard().is_some() {}
@@ -110,7 +114,7 @@ impl Play<'_> {
         end.wake = end.host.wake();
     }
 
-    fn send(&mut self, end: &mut End, bytes: Vec<u8>, mark: Mark) {
+    fn send(&mut self, end: &mut PlayedEnd, bytes: Vec<u8>, mark: Mark) {
         let (now, side, number, size) = (self.now, end.side, end.sent, bytes.len());
         end.sent += 1;
         let word = (self.words)(side, &bytes);
@@ -128,14 +132,14 @@ impl Play<'_> {
                 Fate::Unmarked => came = Mark::None,
             }
         }
-        let to = if side == Side::Client { Side::Server } else { Side::Client };
+        let to = if side == PathEnd::Client { PathEnd::Server } else { PathEnd::Client };
         let lost = fates.contains(&Fate::Lost);
         let copies = [Some(Time::ZERO), copy].into_iter().flatten().filter(|_| !lost);
         self.sent += 1;
         for wait in copies {
             self.sent += 1;
             let key = (now + delay + wait, self.sent);
-            self.coming.insert(key, Coming { to, bytes: bytes.clone(), mark: came });
+            self.coming.insert(key, UnderWay { to, bytes: bytes.clone(), mark: came });
         }
         let mark = match mark {
             Mark::None => "not-ect",
@@ -144,6 +148,6 @@ impl Play<'_> {
             Mark::Ce => "ce",
         };
         let fates = fates.iter().map(|fate| format!(" {fate:?}")).collect();
-        self.timeline.sent.push(Sent { at: now, side, number, word, size, mark, fates });
+        self.timeline.sent.push(SentDatagram { at: now, side, number, word, size, mark, fates });
     }
 }

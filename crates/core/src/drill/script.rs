@@ -3,39 +3,39 @@
 use crate::host::Order;
 use crate::units::Time;
 
-use super::claims::{Claim, Expected, Here, STATES, Verdict};
-use super::subject::Side;
+use super::claims::{ClaimLine, Claimed, DrillVerdict, Here, STATES};
+use super::subject::PathEnd;
 
 /// One situation of a script.
 #[derive(Debug)]
-pub(super) struct Situation<'a> {
+pub(super) struct DrillSituation<'a> {
     pub(super) name: &'a str,
     pub(super) stacks: Vec<&'a str>,
-    pub(super) verdict: Verdict<'a>,
+    pub(super) verdict: DrillVerdict<'a>,
     /// Bytes of the transfer; none: without end, or objects.
     pub(super) size: Option<u64>,
     pub(super) download: bool,
     pub(super) objects: bool,
     /// One way.
     pub(super) delay: Time,
-    rules: Vec<Rule>,
+    rules: Vec<PathRule>,
     /// What the applications want, in the order of time.
-    pub(super) orders: Vec<(Time, Side, Order)>,
-    pub(super) claims: Vec<Claim<'a>>,
+    pub(super) orders: Vec<(Time, PathEnd, Order)>,
+    pub(super) claims: Vec<ClaimLine<'a>>,
     /// The last time of its lines.
     pub(super) end: Time,
 }
 
 /// What becomes of datagrams of one end.
 #[derive(Debug)]
-struct Rule {
-    side: Side,
-    which: Which,
+struct PathRule {
+    side: PathEnd,
+    which: WhichOnes,
     fate: Fate,
 }
 
 #[derive(Debug)]
-enum Which {
+enum WhichOnes {
     /// From one number to before another.
     Numbers(u32, u32),
     /// From one time to before another.
@@ -56,14 +56,14 @@ pub(super) enum Fate {
     Unmarked,
 }
 
-impl Situation<'_> {
+impl DrillSituation<'_> {
     /// What becomes of a datagram.
-    pub(super) fn fates(&self, side: Side, number: u32, at: Time) -> Vec<Fate> {
-        let is = |rule: &&Rule| {
+    pub(super) fn fates(&self, side: PathEnd, number: u32, at: Time) -> Vec<Fate> {
+        let is = |rule: &&PathRule| {
             rule.side == side
                 && match rule.which {
-                    Which::Numbers(first, end) => (first..end).contains(&number),
-                    Which::Times(from, to) => from <= at && at < to,
+                    WhichOnes::Numbers(first, end) => (first..end).contains(&number),
+                    WhichOnes::Times(from, to) => from <= at && at < to,
                 }
         };
         self.rules.iter().filter(is).map(|rule| rule.fate).collect()
@@ -71,7 +71,7 @@ impl Situation<'_> {
 }
 
 /// The situations of a script.
-pub(super) fn situations(script: &str) -> Result<Vec<Situation<'_>>, String> {
+pub(super) fn situations(script: &str) -> Result<Vec<DrillSituation<'_>>, String> {
     let mut parts = script.split("\n== ");
     let _about = parts.next();
     parts.map(|text| situation(text).map_err(|(line, what)| of(text, line, &what))).collect()
@@ -82,14 +82,14 @@ fn of(text: &str, line: &str, what: &str) -> String {
     format!("{}: `{line}`: {what}", text.lines().next().unwrap_or_default())
 }
 
-type Wrong<'a> = (&'a str, String);
+type ScriptFault<'a> = (&'a str, String);
 
-fn situation(text: &str) -> Result<Situation<'_>, Wrong<'_>> {
+fn situation(text: &str) -> Result<DrillSituation<'_>, ScriptFault<'_>> {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let mut read = Situation {
+    let mut read = DrillSituation {
         name: lines.next().unwrap_or_default(),
         stacks: Vec::new(),
-        verdict: Verdict::Same,
+        verdict: DrillVerdict::Same,
         size: None,
         download: false,
         objects: false,
@@ -114,18 +114,18 @@ fn situation(text: &str) -> Result<Situation<'_>, Wrong<'_>> {
     Ok(read)
 }
 
-impl<'a> Situation<'a> {
+impl<'a> DrillSituation<'a> {
     fn line(&mut self, line: &'a str) -> Result<(), String> {
         let said = line.split_once(": ").filter(|(key, _)| !key.contains(' '));
         match said {
             Some(("from" | "about" | "why", _)) => {}
             Some(("stacks", names)) => self.stacks = list(names),
-            Some(("verdict", "same")) => self.verdict = Verdict::Same,
-            Some(("verdict", "differs")) => self.verdict = Verdict::Differs(Vec::new()),
+            Some(("verdict", "same")) => self.verdict = DrillVerdict::Same,
+            Some(("verdict", "differs")) => self.verdict = DrillVerdict::Differs(Vec::new()),
             Some(("verdict", words)) => {
                 let names = words.strip_suffix(" differ").or(words.strip_suffix(" differs"));
                 let names = names.ok_or("a verdict is `same`, `differs` or `NAME differs`")?;
-                self.verdict = Verdict::Differs(list(names));
+                self.verdict = DrillVerdict::Differs(list(names));
             }
             Some(("transfer", words)) => self.transfer(words)?,
             Some(("path", words)) => self.path(words)?,
@@ -168,11 +168,11 @@ impl<'a> Situation<'a> {
             let (which, rest) = match rest {
                 ["at", times, rest @ ..] => {
                     let (from, to) = times.split_once("..").ok_or("a time is `at 100..900`")?;
-                    (Which::Times(ms(from)?, ms(to)?), rest)
+                    (WhichOnes::Times(ms(from)?, ms(to)?), rest)
                 }
                 [numbers, rest @ ..] => {
                     let (first, end) = range(numbers)?;
-                    (Which::Numbers(first, end), rest)
+                    (WhichOnes::Numbers(first, end), rest)
                 }
                 [] => return Err(format!("`{part}` does not say which datagrams")),
             };
@@ -188,7 +188,7 @@ impl<'a> Situation<'a> {
                     ));
                 }
             };
-            self.rules.push(Rule { side: self::side(side)?, which, fate });
+            self.rules.push(PathRule { side: self::side(side)?, which, fate });
         }
         Ok(())
     }
@@ -207,8 +207,8 @@ impl<'a> Situation<'a> {
         self.end = self.end.max(to);
         match (event, expected) {
             ([], Some(expected)) => {
-                let asked = Expected::read(expected, from, to)?;
-                self.claims.push(Claim { line, side, asked, here: Vec::new() });
+                let asked = Claimed::read(expected, from, to)?;
+                self.claims.push(ClaimLine { line, side, asked, here: Vec::new() });
             }
             (event, None) => self.orders.push((from, side, order(event)?)),
             _ => return Err("an event has a line of its own, without an arrow".to_owned()),
@@ -229,16 +229,16 @@ impl<'a> Situation<'a> {
             [name, ..] => return Err(format!("`{name}` is none of its stacks")),
         };
         self.end = self.end.max(to);
-        claim.here.push(Here { stack, does: Expected::read(expected, from, to)? });
+        claim.here.push(Here { stack, does: Claimed::read(expected, from, to)? });
         Ok(())
     }
 }
 
-impl<'a> Expected<'a> {
+impl<'a> Claimed<'a> {
     /// `0..1200 ack*2 cwnd 12000 open`: datagrams, numbers of the end, its state.
-    fn read(text: &'a str, from: Time, to: Time) -> Result<Expected<'a>, String> {
+    fn read(text: &'a str, from: Time, to: Time) -> Result<Claimed<'a>, String> {
         let (values, states) = (Vec::new(), Vec::new());
-        let mut expected = Expected { from, to, left: None, values, states };
+        let mut expected = Claimed { from, to, left: None, values, states };
         let mut words = text.split_whitespace();
         while let Some(word) = words.next() {
             match word {
@@ -268,10 +268,10 @@ fn list(names: &str) -> Vec<&str> {
     names.split(" and ").map(str::trim).collect()
 }
 
-fn side(word: &str) -> Result<Side, String> {
+fn side(word: &str) -> Result<PathEnd, String> {
     match word {
-        "client" => Ok(Side::Client),
-        "server" => Ok(Side::Server),
+        "client" => Ok(PathEnd::Client),
+        "server" => Ok(PathEnd::Server),
         _ => Err(format!("`{word}` is no end: it is `client` or `server`")),
     }
 }

@@ -3,16 +3,16 @@
 use crate::host::Report;
 use crate::units::Time;
 
-use super::subject::Side;
+use super::subject::PathEnd;
 
 /// How far a time may be from the one that is written: stacks count in nanoseconds or microseconds.
 pub(super) const TOLERANCE: Time = Time::from_ns(1_500);
 
 /// A datagram that an end has sent.
 #[derive(Debug)]
-pub(super) struct Sent {
+pub(super) struct SentDatagram {
     pub(super) at: Time,
-    pub(super) side: Side,
+    pub(super) side: PathEnd,
     /// How many its end has sent before.
     pub(super) number: u32,
     pub(super) word: String,
@@ -26,20 +26,26 @@ pub(super) struct Sent {
 /// All that has happened.
 #[derive(Default)]
 pub(super) struct Timeline {
-    pub(super) sent: Vec<Sent>,
-    pub(super) reports: Vec<(Time, Side, Report)>,
+    pub(super) sent: Vec<SentDatagram>,
+    pub(super) reports: Vec<(Time, PathEnd, Report)>,
 }
 
 impl Timeline {
     /// What an end has sent from one time to another, in order.
-    pub(super) fn sent(&self, side: Side, from: Time, to: Time) -> impl Iterator<Item = &Sent> {
+    pub(super) fn sent(
+        &self,
+        side: PathEnd,
+        from: Time,
+        to: Time,
+    ) -> impl Iterator<Item = &SentDatagram> {
         let (from, to) = (from.saturating_sub(TOLERANCE), to.saturating_add(TOLERANCE));
-        let within = move |sent: &&Sent| sent.side == side && from <= sent.at && sent.at <= to;
+        let within =
+            move |sent: &&SentDatagram| sent.side == side && from <= sent.at && sent.at <= to;
         self.sent.iter().filter(within)
     }
 
     /// What an end has said of itself last by then.
-    pub(super) fn report(&self, side: Side, by: Time) -> Report {
+    pub(super) fn report(&self, side: PathEnd, by: Time) -> Report {
         let by = by.saturating_add(TOLERANCE);
         let mut said = self.reports.iter().rev();
         let last = said.find(|(at, of, _)| *of == side && *at <= by);
@@ -47,7 +53,7 @@ impl Timeline {
     }
 
     /// The same in words.
-    pub(super) fn within(&self, side: Side, from: Time, to: Time) -> String {
+    pub(super) fn within(&self, side: PathEnd, from: Time, to: Time) -> String {
         let words = self.sent(side, from, to).map(|sent| format!("{} {}", ms(sent.at), sent.word));
         let words: Vec<String> = words.collect();
         let sent = if words.is_empty() { "nothing".into() } else { words.join(", ") };
@@ -63,8 +69,8 @@ impl Timeline {
 
     /// All that was sent, a line each.
     pub(super) fn told(&self) -> String {
-        let line = |sent: &Sent| {
-            let side = if sent.side == Side::Client { "client" } else { "server" };
+        let line = |sent: &SentDatagram| {
+            let side = if sent.side == PathEnd::Client { "client" } else { "server" };
             let (at, number, word, size) = (ms(sent.at), sent.number, &sent.word, sent.size);
             format!("    {at} {side} {number} {word}:@{size}{}", sent.fates)
         };

@@ -60,7 +60,7 @@ fn packet(bytes: &mut Bytes<'_>) -> String {
         bytes.take(ID);
         let number = bytes.number(numbered);
         let payload = bytes.0.len().saturating_sub(TAG);
-        let found = Frames::read(bytes.take(payload));
+        let found = FoundFrames::read(bytes.take(payload));
         bytes.take(TAG);
         return found.short(number);
     }
@@ -82,13 +82,13 @@ fn packet(bytes: &mut Bytes<'_>) -> String {
     let mut packet = Bytes(bytes.take(length));
     let number = packet.number(numbered);
     let payload = packet.0.len().saturating_sub(TAG);
-    let found = Frames::read(packet.take(payload));
+    let found = FoundFrames::read(packet.take(payload));
     [vec![kind.to_owned()], found.parts(number)].concat().join(":")
 }
 
 /// The frames of a packet.
 #[derive(Default)]
-struct Frames {
+struct FoundFrames {
     /// Ranges of data, and of what is acknowledged.
     data: Vec<String>,
     acked: Vec<String>,
@@ -97,10 +97,10 @@ struct Frames {
     marked: u64,
 }
 
-impl Frames {
-    fn read(payload: &[u8]) -> Frames {
+impl FoundFrames {
+    fn read(payload: &[u8]) -> FoundFrames {
         let mut bytes = Bytes(payload);
-        let mut found = Frames::default();
+        let mut found = FoundFrames::default();
         while !bytes.0.is_empty() {
             found.frame(&mut bytes);
         }

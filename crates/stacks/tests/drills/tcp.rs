@@ -1,6 +1,6 @@
 //! Segments of TCP in the words of scripts: numbers count bytes of data from zero (RFC 9293, 3.1).
 
-use tidegate_core::drill::Side;
+use tidegate_core::drill::PathEnd;
 
 const FIN: u8 = 1;
 const SYN: u8 = 2;
@@ -8,7 +8,7 @@ const RST: u8 = 4;
 const ACK: u8 = 16;
 
 /// A reader of the segments of one connection, which learns the first numbers from the SYNs.
-pub fn words() -> impl FnMut(Side, &[u8]) -> String {
+pub fn words() -> impl FnMut(PathEnd, &[u8]) -> String {
     let mut first = [0_u32; 2];
     move |side, segment| {
         let number =
