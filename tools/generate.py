@@ -12,6 +12,7 @@ from pathlib import Path
 from tools.pages import (
     cli,
     columns,
+    foreign_hosts,
     gate,
     lessons,
     linux_hosts,
@@ -24,6 +25,7 @@ from tools.pages import (
 PAGES: Mapping[str, Callable[[], str]] = {
     "docs/cli.md": cli.page,
     "docs/columns.md": columns.page,
+    "docs/foreign-hosts.md": foreign_hosts.page,
     "docs/gate-keys.md": gate.page,
     "docs/linux-hosts.md": linux_hosts.page,
     "docs/scenario.schema.json": scenario.schema,

@@ -26,6 +26,14 @@ def test_the_host_on_the_page_is_that_of_the_example() -> None:
     assert blocks("own-host", "rust")[0] == example
 
 
+def test_the_drill_on_the_page_is_that_of_the_example() -> None:
+    """It is played by the lines of crates/sim/tests/hosts.rs that the page shows."""
+    example = (ROOT / "examples" / "own_host_drill.txt").read_text(encoding="utf-8")
+    assert blocks("own-host", "text") == [example]
+    test = (ROOT / "crates" / "sim" / "tests" / "hosts.rs").read_text(encoding="utf-8")
+    assert blocks("own-host", "rust")[-1] in test
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_every_command_of_the_page_exists(page: str) -> None:
     """Those that need a stack are parsed, not run: `make build` leaves the stacks out."""

@@ -56,7 +56,7 @@ def read(text: str) -> Iterator[Situation]:
         name, *lines = part.strip().splitlines()
         situation = Situation(name)
         for line in map(str.strip, lines):
-            said = re.match(r"(from|about|host|verdict|why): (.*)", line)
+            said = re.match(r"(from|about|host|stacks|transfer|path|verdict|why): (.*)", line)
             if said:
                 situation.said[said[1]] = said[2]
             elif line:

@@ -4,6 +4,7 @@
 extern crate self as tidegate_core;
 
 pub mod active;
+pub mod drill;
 pub mod host;
 pub mod law;
 mod named;

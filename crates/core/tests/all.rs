@@ -7,6 +7,7 @@ mod codel;
 mod contract;
 mod dqm;
 mod draws;
+mod drills;
 mod dualpi2;
 mod fq_codel;
 mod own_law;

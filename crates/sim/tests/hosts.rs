@@ -4,6 +4,7 @@
 mod own;
 
 use crate::common::*;
+use tidegate_core::drill::{self, PathEnd, Subject};
 use tidegate_core::host::Stack;
 use tidegate_model::scenario::Quic;
 use tidegate_sim::{BuildError, Custom, Results, Simulation};
@@ -78,4 +79,18 @@ fn pages_need_hosts_that_carry_objects() {
 fn a_stack_that_was_not_supplied_is_named() {
     let made = Simulation::new(&load(&one("size = \"1kB\""), &[]), 1, Custom::default());
     assert!(matches!(made, Err(BuildError::NoSuchStack(name)) if name == "simple"));
+}
+
+/// The drills of the page: by hand, from the window of ten and the second that the host waits.
+#[test]
+fn the_host_does_what_its_drills_say() {
+    let words = |_: PathEnd, datagram: &[u8]| {
+        let number = datagram[1..5].iter().fold(0, |all, &byte| all << 8 | u32::from(byte));
+        format!("{}:{number}", char::from(datagram[0]))
+    };
+    let played = drill::play(include_str!("../../../examples/own_host_drill.txt"), &mut |name| {
+        let stack: Stack = Box::new(own::connect);
+        (name == "simple").then(|| Subject { stack, words: Box::new(words) })
+    });
+    assert_eq!(played, Ok(2));
 }

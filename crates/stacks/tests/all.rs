@@ -2,6 +2,7 @@
 
 mod common;
 mod controls;
+mod drills;
 mod floats;
 mod flows;
 mod found;
