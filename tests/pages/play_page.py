@@ -53,6 +53,23 @@ def write(page, text):
     time.sleep(0.2)
 
 
+def change(page, field, value, event="change"):
+    """Set a field of the page as its user does; a script names it."""
+    page.value(
+        f"(() => {{ const field = {field}; field.value = {json.dumps(value)};"
+        f" field.dispatchEvent(new Event({json.dumps(event)})); }})()"
+    )
+
+
+def choose_control(page, menu, name):
+    """Choose a control, when the scenario that was written has it."""
+    options = (
+        f"[...tidegate.lab.{menu}.options].some(({{ value }}) => value === {json.dumps(name)})"
+    )
+    page.wait(options, 60)
+    change(page, f"tidegate.lab.{menu}", name)
+
+
 def chosen_file(page, path):
     found = page.call("Runtime.evaluate", expression="tidegate.lab.files")["result"]
     page.call("DOM.setFileInputFiles", files=[str(path)], objectId=found["objectId"])

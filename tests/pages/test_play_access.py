@@ -7,7 +7,7 @@ import pytest
 from tools import axe
 
 import tidegate
-from play_page import SHORT, in_browser, write
+from play_page import SHORT, change, in_browser, write
 
 pytestmark = pytest.mark.site
 with_axe = pytest.mark.skipif(not axe.SCRIPT.is_file(), reason="no axe-core here: make test-tools")
@@ -71,7 +71,7 @@ def test_the_keyboard_alone_is_enough(page):
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("wide", [375, 768, 1400])
 def test_no_finding_of_axe_and_nothing_is_wider_than_the_page(page, wide, dark):
-    """Before a run, with a mistake, and with pictures and tables."""
+    """Before a run, with a mistake, with results, and with those of earlier settings."""
     page.size(wide, 900, dark=dark)
     assert axe.findings(page) == []
     write(page, SHORT.replace("5Mbit", "5Mbyte"))
@@ -81,5 +81,8 @@ def test_no_finding_of_axe_and_nothing_is_wider_than_the_page(page, wide, dark):
     page.value("tidegate.lab.start()")
     page.value("tidegate.lab.editor.field.focus()")
     page.key(" ", "Space", held=2)
+    assert axe.findings(page) == []
+    change(page, "tidegate.lab.seed", "2")
+    page.wait("tidegate.lab.old")
     assert axe.findings(page) == []
     assert page.value("document.documentElement.scrollWidth") <= wide

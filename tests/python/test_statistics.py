@@ -176,6 +176,17 @@ def test_nothing_completed_leaves_means_undefined_not_zero():
     assert got["share_le_10kB"] is None
 
 
+@pytest.mark.parametrize("end", [10.0, 3.0])
+def test_a_window_without_length_has_no_rates(end):
+    """A run that ends with its warm-up, or before: there is no time over which to divide."""
+    got = results.class_statistics(flows(), Window(10.0, end))
+    for name in ("offered_per_s", "admitted_per_s", "completed_per_s", "open_mean"):
+        assert got[name] is None, name
+    assert got["throughput_bps"] is None
+    assert got["long_flows"] == 0
+    assert got["flow_rate_mean_bps"] is None
+
+
 def test_time_average_of_a_span_that_outlasts_the_window():
     assert results.time_average(np.array([0.0]), np.array([NAN]), WINDOW) == pytest.approx(1.0)
 

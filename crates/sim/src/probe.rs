@@ -162,7 +162,8 @@ impl Snapshot {
 /// Differences between two snapshots of a port.
 fn port_row(number: u32, port: &Port, before: &Snapshot, after: &Snapshot) -> PortRow {
     let (old, new) = (&before.counters, &after.counters);
-    let span = (after.at - before.at).ps().max(1) as f64;
+    // of no time at all there are no means: NaN
+    let span = (after.at - before.at).ps() as f64;
     let drops = |reason: Reason| new.drops[reason as usize] - old.drops[reason as usize];
     PortRow {
         time_s: after.at.secs(),

@@ -147,6 +147,8 @@ pub struct Simulation {
     /// The packet that has just reached its destination.
     arrived: Packet,
     delivered: u64,
+    /// Whether the warm-up is over, so that what comes is measured.
+    warm: bool,
     done: bool,
 }
 
@@ -213,6 +215,7 @@ impl Simulation {
             rows: Vec::new(),
             arrived: Packet::default(),
             delivered: 0,
+            warm: scenario.warmup == Time::ZERO,
             done: false,
         };
         if run.capture.is_some() {
@@ -378,11 +381,7 @@ impl Simulation {
                 self.net.arm(number);
             }
             EventKind::Change => self.change(number as usize),
-            EventKind::Warm => {
-                self.probe.warm(self.net.rewind(), now);
-                self.net.undo_rewind();
-                self.warm();
-            }
+            EventKind::Warm => self.warm(),
             EventKind::Backlog => {
                 self.backlog.sample(&mut self.net.ports, now);
                 let next = now + self.backlog.every;
@@ -413,8 +412,12 @@ impl Simulation {
         Ok(())
     }
 
-    /// The warm-up is over: deliveries count from now on.
+    /// The warm-up is over: what ports do and flows deliver counts from now on.
     fn warm(&mut self) {
+        self.warm = true;
+        let now = self.net.now;
+        self.probe.warm(self.net.rewind(), now);
+        self.net.undo_rewind();
         for row in &mut self.rows {
             row.delivered_warm = row.delivered;
         }
@@ -508,7 +511,12 @@ impl Simulation {
     }
 
     /// The results.
+    ///
+    /// Of a run that is ended within its warm-up nothing is counted that is counted after it.
     pub fn finish(mut self) -> Results {
+        if !self.warm {
+            self.warm();
+        }
         let mut world =
             World { net: &mut self.net, classes: &mut self.classes, rows: &mut self.rows };
         self.flows.finish(&mut world);

@@ -134,3 +134,31 @@ fn a_glance_counts_what_the_tables_have() {
     assert_eq!(names[codes[0] as usize], "bottleneck");
     assert!(lost > 0 && lost == total, "{lost} lost, {total} in the table");
 }
+
+/// What is counted after the warm-up is nothing, and no mean is known, where a run is ended before:
+/// by the meaning of these columns. The flows have delivered by then, so the rule is not met by
+/// chance.
+#[test]
+fn a_run_that_is_ended_in_its_warm_up_has_counted_nothing_after_it() {
+    let scenario =
+        load(&DOCUMENT.replace("duration = \"8s\"", "duration = \"8s\"\nwarmup = \"5s\""), &[]);
+    for (end_s, measured) in [(2, false), (5, false), (6, true)] {
+        let mut run = Simulation::new(&scenario, 4, Custom::default()).expect("it can be built");
+        run.advance(Time::from_secs(end_s), u64::MAX).expect("no law fails");
+        let results = run.finish();
+        let counts = |columns: &[Column], name: &str| -> u64 {
+            let column = columns.iter().find(|column| column.name == name);
+            match &column.expect("the column is there").data {
+                Data::U64(values) => values.iter().sum(),
+                _ => panic!("{name} has no whole numbers"),
+            }
+        };
+        assert!(counts(&results.flows, "delivered_bytes") > 0, "at {end_s} s");
+        assert_eq!(counts(&results.flow_window, "window_bytes") > 0, measured, "at {end_s} s");
+        assert_eq!(counts(&results.port_totals, "departed_bytes") > 0, measured, "at {end_s} s");
+        for name in ["utilisation", "queue_mean_packets"] {
+            let means = floats(&results.port_totals, name);
+            assert!(means.iter().all(|mean| mean.is_nan() != measured), "{name} at {end_s} s");
+        }
+    }
+}

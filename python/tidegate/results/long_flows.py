@@ -35,7 +35,7 @@ def rates(flows: Mapping[str, Any], window: Window) -> tuple[Floats, NDArray[np.
     opened = np.fmax(flows["reached_s"], window.start)
     over = np.fmin(np.fmin(flows["closed_s"], flows["gave_up_s"]), window.end)
     open_s = np.where(np.isnan(flows["reached_s"]), 0.0, np.maximum(over - opened, 0.0))
-    long = open_s >= LONG * window.length
+    long = (open_s > 0.0) & (open_s >= LONG * window.length)
     got = np.asarray(flows["window_bytes"], dtype=float) * 8.0
     return got / np.where(open_s > 0.0, open_s, np.inf), long
 
@@ -56,7 +56,7 @@ def long_flows(flows: Mapping[str, Any], window: Window) -> dict[str, float | in
     return {
         "flows": int(sizes.size),
         "endless": int(np.sum(np.isnan(sizes))),
-        "throughput_bps": float(np.sum(flows["window_bytes"], dtype=float)) * 8.0 / window.length,
+        "throughput_bps": window.rate(float(np.sum(flows["window_bytes"], dtype=float)) * 8.0),
         "long_flows": int(mine.size),
         "flow_rate_min_bps": float(np.min(mine)) if known else None,
         "flow_rate_mean_bps": float(np.mean(mine)) if known else None,

@@ -82,15 +82,16 @@ def interval(values: Iterable[float | None]) -> dict[str, float | None]:
     return {"mean": centre, "low": centre - half, "high": centre + half}
 
 
-def time_average(begins: Floats, ends: Floats, window: Window) -> float:
+def time_average(begins: Floats, ends: Floats, window: Window) -> float | None:
     """Return the time average, over the window, of how many of the spans are under way.
 
     A span without a begin never was; one without an end lasts beyond the window.
+    None: there is nothing to measure.
     """
     begun = ~np.isnan(begins)
     first = np.maximum(begins[begun], window.start)
     last = np.minimum(np.nan_to_num(ends[begun], nan=np.inf), window.end)
-    return float(np.sum(np.maximum(last - first, 0.0))) / window.length
+    return window.rate(float(np.sum(np.maximum(last - first, 0.0))))
 
 
 def class_statistics(flows: Mapping[str, Any], window: Window) -> dict[str, Any]:
@@ -135,9 +136,9 @@ def class_statistics(flows: Mapping[str, Any], window: Window) -> dict[str, Any]
         "open": int(np.sum(~never_in & unfinished)),
         "waiting": int(np.sum(never_in & unfinished)),
         "gave_up": counts[3],
-        "offered_per_s": arrived / window.length,
-        "admitted_per_s": counts[1] / window.length,
-        "completed_per_s": counts[2] / window.length,
+        "offered_per_s": window.rate(arrived),
+        "admitted_per_s": window.rate(counts[1]),
+        "completed_per_s": window.rate(counts[2]),
         "never_admitted_share": share(int(np.sum(in_arrived & never_in)), arrived),
         "unfinished_share": share(int(np.sum(in_arrived & ~never_in & ~done)), arrived),
         "completed_share": share(int(np.sum(in_arrived & done)), arrived),

@@ -19,8 +19,12 @@ class Window:
 
     @property
     def length(self) -> float:
-        """Its duration, never zero so that rates stay defined."""
-        return max(self.end - self.start, 1e-12)
+        """Its duration; at most zero where there is nothing to measure."""
+        return self.end - self.start
+
+    def rate(self, amount: float) -> float | None:
+        """Return how much of an amount there was a second; None: there is nothing to measure."""
+        return amount / self.length if self.length > 0.0 else None
 
     def has(self, times: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Return which of the times are inside; NaN is not."""

@@ -13,6 +13,7 @@
     return element("div", { className: "lab-field", ...more }, element("label", { htmlFor: field.id, textContent: words }), field);
   };
   const button = (words, more = {}) => element("button", { type: "button", textContent: words, ...more });
+  const inSeconds = (time) => `${Number(time.toPrecision(6))} s`;
   const size = (bytes) => bytes >= 1e9 ? `${(bytes / 1e9).toFixed(1)} GB` : `${Math.round(bytes / 1e6)} MB`;
 
   class Lab {
@@ -24,6 +25,8 @@
       this.heard = new Map();
       this.absent = [];
       this.steps = new Map();
+      this.filesRead = 0;
+      this.ran = null;
       this.editor = new tidegate.Editor(this.schema, () => this.#soon());
       this.#build(place, plain);
       this.ready = this.open(given);
@@ -57,6 +60,8 @@
       };
       this.key = element("p", { className: "lab-key" });
       this.table = element("div", { className: "lab-results" });
+      this.earlier = element("p", { className: "lab-earlier" });
+      this.earlier.setAttribute("role", "status");
       const text = plain
         ? element("details", {}, element("summary", { textContent: "The scenario" }), this.editor.place, files)
         : this.editor.place;
@@ -67,11 +72,22 @@
       const shown = element("div", { className: "lab-pictures" }, ...Object.values(this.pictures).map((each) => each.place));
       const command = element("details", {}, element("summary", { textContent: "The same on a machine" }), element("pre", { tabIndex: 0 }, this.command));
       const left = element("div", { className: "lab-left" }, text, this.problems, ...(plain ? [] : [files]));
-      const right = element("div", { className: "lab-right" }, choices, this.sliders, bar, this.status, this.speed, this.key, shown, this.table, command);
+      const right = element("div", { className: "lab-right" }, choices, this.sliders, bar, this.status, this.speed, this.#shown(shown), command);
       place.classList.add("lab");
       if (plain) place.classList.add("lab-plain");
       place.replaceChildren(left, right);
       this.#drops(plain ? place : document);
+    }
+
+    // The results, with what says that they are of earlier settings.
+    #shown(pictures) {
+      labs += 1;
+      this.earlier.id = `lab-earlier-${labs}`;
+      this.results = element("div", { className: "lab-shown" }, this.earlier, this.key, pictures, this.table);
+      this.results.setAttribute("role", "group");
+      this.results.setAttribute("aria-label", "Results");
+      this.results.setAttribute("aria-describedby", this.earlier.id);
+      return this.results;
     }
 
     // Files may be dropped as well as chosen; a browser would leave the page for one.
@@ -85,18 +101,22 @@
     }
 
     // Shows an experiment: its text and what is changed of it.
-    async open({ text, steps = {}, first = "", second = null, port = "", seed = "1", pace = "" }) {
+    async open({ text, steps = {}, first = "", second = null, port = "", seed = "1", pace = "", ...more }) {
       if (this.going) this.engines.forEach((engine) => engine.stop());
       this.editor.text = text;
       this.steps = new Map(Object.entries(steps));
       this.wanted = { first, second, port };
       this.seed.value = seed;
-      this.pace.value = pace;
-      this.absent = [];
+      const offered = PACES.some(([each]) => each === pace);
+      this.pace.value = offered ? pace : "";
+      this.absent = Object.keys(more).map((name) => `The link holds ${name}, which this page does not know.`);
+      if (!offered) this.absent.push(`The link asks for the pace ${pace}, which this page does not offer: a run goes as fast as possible.`);
+      this.knobs = this.shownPort = null;
       this.runs = [];
-      this.hashes = this.summaries = null;
+      this.hashes = this.summaries = this.ran = null;
       this.#show();
       this.#clear();
+      this.#mark();
       await this.#check();
     }
 
@@ -110,7 +130,7 @@
     // The experiment as a link has it: only what differs from the text.
     experiment() {
       const found = { text: this.editor.text };
-      const steps = [...this.steps].filter(([, step]) => step);
+      const steps = this.#moved();
       if (steps.length) found.steps = Object.fromEntries(steps);
       if (this.first.value) found.first = this.first.value;
       if (this.second.value !== "-") found.second = this.second.value;
@@ -120,7 +140,33 @@
       return found;
     }
 
+    #moved() { return [...this.steps].filter(([, step]) => step).sort(); }
+
+    // What results hang on, which the pace does not change.
+    #settings() {
+      const { editor, first, second, port, seed } = this;
+      return JSON.stringify([editor.text, this.#moved(), first.value, second.value, port.value, seed.value, this.filesRead]);
+    }
+
+    // Marks results of other settings than those that stand above them, for who does not see it too.
+    #mark() {
+      const old = this.ran !== null && this.ran !== this.#settings();
+      if (old === this.old) return;
+      this.old = old;
+      this.results.classList.toggle("lab-old", old);
+      this.results.setAttribute("aria-label", old ? "Results of earlier settings" : "Results");
+      this.earlier.textContent = old ? "The settings were changed after Run was pressed: these results are of the settings before." : "";
+      for (const picture of Object.values(this.pictures)) picture.describe(old);
+      this.#progress();
+    }
+
+    #progress() {
+      const runs = this.old && !this.going ? [] : this.runs || [];
+      this.progress.value = runs.length ? Math.min(...runs.map((run) => run.now / run.duration)) : 0;
+    }
+
     #soon() {
+      this.#mark();
       clearTimeout(this.timer);
       this.timer = setTimeout(() => this.#check(), CHECK_AFTER_MS);
     }
@@ -134,17 +180,25 @@
     // Checks the text, and brings what can be chosen up to date with it.
     async #check() {
       clearTimeout(this.timer);
+      const { text } = this.editor;
       const ask = (settings) => this.engines[0].ask({ do: "check", document: this.#document(settings) });
       let check = await ask([]);
-      if (!check.error) {
+      // the answer is of a text that is not there any more
+      if (text !== this.editor.text) { await this.#check(); return; }
+      this.sound = !check.error;
+      if (this.sound) {
         this.checked = check;
-        this.#knobs(tidegate.sliders(check.written));
+        const knobs = tidegate.sliders(check.written);
+        this.#fit(knobs);
+        this.#knobs(knobs);
         await this.#controls(check);
         // each control has a scenario of its own: a variant may change anything, the duration too
         this.checks = await Promise.all(this.#menus().map((menu) => ask([...this.#sliding(), ...this.#chosen(menu).settings])));
         check = this.checks.find((each) => each.error) || this.checks.reduce((one, other) => other.memory_bytes > one.memory_bytes ? other : one);
       }
+      if (!this.knobs) this.sliders.hidden = true;
       this.#told(check);
+      this.#mark();
       this.#remember();
     }
 
@@ -163,8 +217,9 @@
       } else if (check.error && !check.problems) {
         this.problems.append(element("p", { className: "lab-problem", textContent: check.error }));
       }
-      const said = [...[...this.heard.values()].flat(), ...this.absent, ...(check.warnings || [])];
+      const said = [...[...this.heard.values()].flat(), ...this.absent, ...this.#replaced(), ...(check.warnings || [])];
       for (const warning of said) this.problems.append(element("p", { className: "lab-warning", textContent: warning }));
+      this.#idle();
       this.editor.mark(faulty);
       this.runnable = !check.error && check.fits;
       this.#going(this.going);
@@ -187,6 +242,33 @@
     }
 
     #say(words) { if (this.status.textContent !== words) this.status.textContent = words; }
+
+    // Brings steps that a link asks for to where sliders can stand.
+    #fit(knobs) {
+      for (const knob of knobs) {
+        const asked = this.steps.get(knob.key) || 0, step = tidegate.sliderStep(asked);
+        if (step === asked) continue;
+        this.steps.set(knob.key, step);
+        this.absent.push(`The link moves the slider "${knob.label}" to ${asked}, where it cannot stand (it goes from -${tidegate.STEPS} to ${tidegate.STEPS}): it is at ${step}, ${tidegate.sliderValue(knob, step)}.`);
+      }
+    }
+
+    // Sliders that were moved, and whose keys a control sets itself.
+    #replaced() {
+      const moved = this.sound && this.knobs ? this.knobs.filter(({ key }) => this.steps.get(key)) : [];
+      return this.#menus().map((menu) => this.#chosen(menu)).flatMap(({ label, settings }) => moved
+        .filter((knob) => tidegate.replaced(knob, settings))
+        .map((knob) => `The ${label} sets ${knob.key} itself: the slider "${knob.label}" has no effect on its run.`));
+    }
+
+    // Names what was moved, and has no slider in the text as it is now.
+    #idle() {
+      const gone = this.sound && this.knobs ? this.#moved().filter(([key]) => !this.knobs.some((knob) => knob.key === key)) : [];
+      for (const [key] of gone) {
+        const forget = button("Forget it", { onclick: () => { this.steps.delete(key); this.#soon(); } });
+        this.problems.append(element("p", { className: "lab-warning" }, `A change of ${key}, by a slider or by the link, has no effect: this scenario has no slider for it. `, forget));
+      }
+    }
 
     #knobs(knobs) {
       const same = JSON.stringify(knobs) === JSON.stringify(this.knobs);
@@ -214,7 +296,7 @@
       const wanted = this.wanted || { first: this.first.value, second: this.second.value, port: this.port.value };
       const linked = this.wanted;
       this.wanted = null;
-      const port = ports.includes(wanted.port) ? wanted.port : tidegate.defaultPort(check) || ports[0] || null;
+      const port = ports.includes(wanted.port) ? wanted.port : tidegate.firstPort(check);
       const asked = tidegate.controls(this.schema, check, port);
       const key = JSON.stringify([this.editor.text, port]);
       if (key !== this.controlled) {
@@ -226,15 +308,25 @@
         this.second.replaceChildren(element("option", { value: "-", textContent: "nothing" }), ...options(this.controls));
         this.port.replaceChildren(...ports.map((name) => element("option", { value: name, textContent: name })));
       }
+      this.#choose(wanted, Boolean(linked), port);
+      this.shownPort = tidegate.firstPort(check);
+    }
+
+    // Chooses what was chosen before, or what the link names, and says what of it is not there.
+    #choose(wanted, linked, port) {
       const there = (id) => this.controls.some((control) => control.id === id);
       this.port.value = port;
-      this.port.parentElement.hidden = ports.length < 2;
+      this.port.parentElement.hidden = this.port.options.length < 2;
       this.first.value = there(wanted.first) ? wanted.first : "";
       this.second.value = there(wanted.second) ? wanted.second : "-";
-      for (const id of linked ? [wanted.first, wanted.second] : []) {
-        if (id && id !== "-" && !there(id)) this.absent.push(`The link names ${id}, a control that this scenario cannot run with or that is not there.`);
+      for (const id of [wanted.first, wanted.second]) {
+        if (!id || id === "-" || there(id)) continue;
+        this.absent.push(linked ? `The link names ${id}, a control that this scenario cannot run with or that is not there.`
+          : `${id} was chosen as a control: this scenario cannot run with it now, or it is not there any more.`);
       }
-      if (linked && wanted.port && port !== wanted.port) this.absent.push(`The link names ${wanted.port}, a port that this scenario does not have.`);
+      if (!wanted.port || port === wanted.port) return;
+      if (linked) this.absent.push(`The link names ${wanted.port}, a port that this scenario does not have.`);
+      else if (wanted.port !== this.shownPort) this.absent.push(`${wanted.port} was chosen as the port: this scenario does not have it now.`);
     }
 
     #chosen(menu) { return (this.controls || []).find(({ id }) => id === menu.value) || { label: "", settings: [] }; }
@@ -256,6 +348,7 @@
     async #files(list) {
       const named = /"([^"]+)"/g;
       const names = [...this.editor.text.matchAll(named)].map((found) => found[1]);
+      this.filesRead += 1;
       for (const file of list) {
         const content = new Uint8Array(await file.arrayBuffer());
         const called = names.filter((name) => name === file.name || name.endsWith(`/${file.name}`));
@@ -287,14 +380,13 @@
       const menus = this.#menus();
       const pace = Number(this.pace.value) || null;
       const begun = performance.now();
-      const runs = this.runs = menus.map((menu, number) => {
-        const { duration_s: duration, warmup_s: warmup, ports } = this.checks[number];
-        const port = ports.findIndex(({ name }) => name === this.port.value);
-        return { label: this.#chosen(menu).label, duration, warmup, port, seen: [], now: 0, spent: 0, memory: 0 };
-      });
+      const runs = this.#begun(menus);
       this.hashes = this.summaries = null;
       const port = this.port.value;
       this.#clear();
+      this.ran = this.#settings();
+      this.ranWith = this.#words();
+      this.#mark();
       this.#say("The simulation runs.");
       const ended = await Promise.all(menus.map((menu, number) => {
         const engine = number ? this.#other() : this.engines[0];
@@ -305,7 +397,28 @@
       // another scenario may have been opened meanwhile
       if (runs !== this.runs) return;
       this.took = performance.now() - begun;
-      await this.#ended(ended, runs, port);
+      await this.#ended(ended, runs, port, pace);
+    }
+
+    #begun(menus) {
+      const moved = this.#sliding().length ? ", sliders moved" : "";
+      this.runs = menus.map((menu, number) => {
+        const { duration_s: duration, warmup_s: warmup, ports } = this.checks[number];
+        const port = ports.findIndex(({ name }) => name === this.port.value);
+        const { id, label } = this.#chosen(menu);
+        return { label: id ? label : label + moved, duration, warmup, port, seen: [], now: 0, spent: 0, memory: 0 };
+      });
+      return this.runs;
+    }
+
+    // The seed of a run and what sliders changed, above its table.
+    #words() {
+      const moved = this.knobs.filter(({ key }) => this.steps.get(key));
+      const changed = moved.map((knob) => {
+        const not = this.#menus().map((menu) => this.#chosen(menu)).filter(({ settings }) => tidegate.replaced(knob, settings));
+        return ` ${knob.label}: ${tidegate.sliderValue(knob, this.steps.get(knob.key))}${not.map(({ label }) => `, not for ${label}`).join("")}.`;
+      });
+      return `Seed ${this.seed.value}.${changed.join("")}`;
     }
 
     #seen(runs, number, { seen, now, spent, memory }) {
@@ -322,7 +435,7 @@
       const runs = this.runs || [];
       const lines = tidegate.linesOf(runs), end = Math.max(...runs.map((run) => run.duration));
       for (const [name, picture] of Object.entries(this.pictures)) picture.show(lines[name], runs.length ? end : 1);
-      this.progress.value = runs.length ? Math.min(...runs.map((run) => run.now / run.duration)) : 0;
+      this.#progress();
       this.key.replaceChildren(...runs.map(({ label }, number) => element("span", {}, element("i", { className: number ? "b" : "a" }), label)));
       const slow = runs.find((run) => run.now > 0 && run.spent > 1000);
       const left = slow && (slow.duration - slow.now) * slow.spent / slow.now / 1000;
@@ -330,9 +443,20 @@
         ? `About ${left > 90 ? `${Math.round(left / 60)} minutes` : `${Math.round(left)} s`} more. A machine is faster: see the command below.` : "";
     }
 
-    async #ended(ended, runs, port) {
+    // What the measures of runs that were stopped are of.
+    #measured(ended, runs) {
+      const windows = runs.map(({ label, warmup }, number) => ({ label, span: [warmup, ended[number].result.now_s] }));
+      const words = windows.map(({ label, span }) => {
+        const of = runs.length > 1 ? ` of ${label}` : "";
+        return tidegate.hasWindow(span) ? ` The measures${of} are from ${inSeconds(span[0])} to ${inSeconds(span[1])}.`
+          : ` There is nothing to measure${of}${span[0] ? `: the warm-up lasts until ${inSeconds(span[0])}` : ""}.`;
+      });
+      return words.join("");
+    }
+
+    async #ended(ended, runs, port, pace) {
       this.#show();
-      for (const picture of Object.values(this.pictures)) picture.describe();
+      for (const picture of Object.values(this.pictures)) picture.describe(this.old);
       const refused = ended.find((each) => each.refused);
       if (refused) {
         this.#say(refused.refused.error);
@@ -342,7 +466,8 @@
       if (failed) { this.#say(failed.result.error); return; }
       const stopped = ended.some((each) => each.stopped);
       const speeds = ended.map(({ result, spent }) => `${Math.round(result.now_s / Math.max(spent / 1000, 1e-3)).toLocaleString("en")} times real time`);
-      this.#say(`${stopped ? "Stopped" : "Done"} at ${Number(Math.min(...ended.map((each) => each.result.now_s)).toPrecision(6))} s, ${speeds.join(" and ")}.`);
+      const at = `${stopped ? "Stopped" : "Done"} at ${inSeconds(Math.min(...ended.map((each) => each.result.now_s)))}`;
+      this.#say(`${at}${pace ? "" : `, ${speeds.join(" and ")}`}.${stopped ? this.#measured(ended, runs) : ""}`);
       this.hashes = ended.map(({ result }) => result.result_hash);
       await this.#tables(ended, runs, port);
     }
@@ -360,16 +485,23 @@
       const without = summaries.find((each) => each.error);
       if (without) { this.#say(`The tables of the run cannot be read: ${without.error}`); return; }
       this.summaries = summaries;
-      const head = element("tr", {}, ...["of", "measure", ...this.runs.map((run) => run.label)].map((words) => element("th", { scope: "col", textContent: words })));
-      const rows = tidegate.summaryRows(summaries).map(({ of, words, values }) => element("tr", {},
-        element("td", { textContent: of }), element("th", { scope: "row", textContent: words }), ...values.map((value) => element("td", { textContent: value }))));
-      const hash = element("tr", {}, element("td", {}), element("th", { scope: "row", textContent: "result_hash" }), ...this.hashes.map((each) => element("td", { textContent: each.slice(0, 10), title: each })));
-      const table = element("table", {}, element("thead", {}, head), element("tbody", {}, ...rows, hash));
-      this.table.replaceChildren(element("div", { className: "lab-wide", tabIndex: 0, role: "region", ariaLabel: "Results" }, table), ...ended.map(({ result }, number) => this.#saves(result, number)));
+      this.table.replaceChildren(...this.#measures(summaries), ...ended.map(({ result }, number) => this.#saves(result, number)));
       const told = ended.map(({ result }, number) => ({ label: runs[number].label, warmup: runs[number].warmup, duration: result.now_s }));
       this.report = new tidegate.Report((number, request) => this.engines[number].ask(request), told);
       this.table.append(this.report.place);
       this.report.place.open = this.reportOpen;
+    }
+
+    // The table of the measures; none where there is nothing to measure.
+    #measures(summaries) {
+      const found = tidegate.summaryRows(summaries);
+      if (!found.length) return [];
+      const head = element("tr", {}, ...["of", "measure", ...this.runs.map((run) => run.label)].map((words) => element("th", { scope: "col", textContent: words })));
+      const rows = found.map(({ of, words, values }) => element("tr", {},
+        element("td", { textContent: of }), element("th", { scope: "row", textContent: words }), ...values.map((value) => element("td", { textContent: value }))));
+      const hash = element("tr", {}, element("td", {}), element("th", { scope: "row", textContent: "result_hash" }), ...this.hashes.map((each) => element("td", { textContent: each.slice(0, 10), title: each })));
+      const table = element("table", {}, element("caption", { textContent: this.ranWith }), element("thead", {}, head), element("tbody", {}, ...rows, hash));
+      return [element("div", { className: "lab-wide", tabIndex: 0, role: "region", ariaLabel: "Measures" }, table)];
     }
 
     // The tables of a run, to save.

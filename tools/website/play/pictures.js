@@ -37,14 +37,15 @@
     }
 
     // For those who do not see it: where each line stands at its end, and its highest point.
-    describe() {
+    // `earlier`: it is of other settings than those that stand above it.
+    describe(earlier = false) {
       const said = this.lines.filter(({ points, thin }) => points.length && !thin).map(({ name, points }) => {
         const values = points.map(([, value]) => value);
         return `${name}: ${short(values.at(-1))} at the end, at most ${short(Math.max(...values))}`;
       });
       const thin = this.lines.filter((line) => line.thin && line.points.length).length;
       if (thin) said.push(`${thin} flows`);
-      this.canvas.setAttribute("aria-label", `${this.title}. ${said.join(". ") || "Nothing yet"}.`);
+      this.canvas.setAttribute("aria-label", `${this.title}${earlier ? ", of earlier settings" : ""}. ${said.join(". ") || "Nothing yet"}.`);
     }
 
     draw() {

@@ -55,6 +55,10 @@
 
   // The value of a slider at a step: a tenth of what is written to ten times as much.
   tidegate.sliderValue = ({ number, unit, whole }, step) => shown(number * 10 ** (step / STEPS), whole) + unit;
+  // A step that a slider can stand at, next to one that a link asks for.
+  tidegate.sliderStep = (step) => Math.round(Math.min(Math.max(step, -STEPS), STEPS));
+  // Whether settings replace what a slider sets: its own key, or a table that holds it.
+  tidegate.replaced = (slider, settings) => settings.some(([name]) => slider.key === name || slider.key.startsWith(`${name}.`));
   tidegate.sliderSetting = (slider, step) => {
     const value = tidegate.sliderValue(slider, step);
     return [slider.key, slider.text ? JSON.stringify(value) : value];
@@ -92,6 +96,15 @@
     if (names.includes("bottleneck")) return "bottleneck";
     const forward = names.filter((name) => !name.endsWith(".reverse"));
     return forward.length === 1 ? forward[0] : null;
+  };
+
+  // The port that is shown until another one is chosen. Where there are several, it is the one that is
+  // offered most of what it can send; a share that is not known is that of flows without end.
+  tidegate.firstPort = (check) => {
+    const names = check.ports.filter((port) => !port.access).map((port) => port.name);
+    const most = check.offered.filter(({ port }) => names.includes(port))
+      .sort((one, other) => (other.share ?? Number.MAX_VALUE) - (one.share ?? Number.MAX_VALUE));
+    return tidegate.defaultPort(check) || most[0]?.port || names[0] || null;
   };
 
   const laws = (schema, stage) => schema.$defs[stage].oneOf.flatMap((each) => {

@@ -30,14 +30,19 @@
       fct_p95_s: percentile(times, 95),
       never_admitted_share: share(arrived.filter((row) => flows.admitted_s[row] === null).length, arrived.length),
       retransmitted_share: share(of("retransmitted_packets"), of("sent_packets")),
-      throughput_bps: sum(rows.map((row) => flows.window_bytes[row])) * 8 / Math.max(end - start, 1e-12),
+      throughput_bps: sum(rows.map((row) => flows.window_bytes[row])) * 8 / (end - start),
     };
   };
 
-  // The measures of each class and of a port: a list of words, and an object of numbers.
+  // Whether there is anything to measure: a run may be stopped before its warm-up is over.
+  tidegate.hasWindow = ([start, end]) => end > start;
+
+  // The measures of each class and of a port: a list of words, and an object of numbers. There are
+  // none where the run has not come to its window.
   tidegate.summary = (tables, window, port) => {
     const flows = { ...tables.flows, ...tables.flow_window };
     const { words, at } = flows.class;
+    if (!tidegate.hasWindow(window)) return { classes: words.map((name) => ({ name })), port: { name: port } };
     const rows = words.map(() => []);
     at.forEach((code, row) => rows[code].push(row));
     const classes = words.map((name, code) => ({ name, ...ofClass(flows, rows[code], window) }));
