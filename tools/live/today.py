@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from tidegate.hosts.lab import LATE_MS, Lab, valid
+from tidegate.hosts.lab import LATE_MS, Lab, lateness, valid
 from tools.live import loads
 from tools.live.measure import Flow, mean_and_spread, read, simulate
 
@@ -70,8 +70,7 @@ def in_the_lab(scenario: dict[str, Any], seed: int) -> tuple[list[Flow], float]:
         path, table = lab.write(scenario)
         link = lab.link(path, seed=seed)
         lab.traffic(path, table, download=True, seed=seed)
-        late = max(float(way["delay_p95_ms"] - way["asked_delay_ms"]) for way in link.report())
-        return read(table), late
+        return read(table), lateness(link.report())[0]
 
 
 def today(seconds: float, runs: int, *, predict: bool = False) -> None:
