@@ -242,8 +242,8 @@ def test_a_sysctl_is_one_of_a_hosts_network() -> None:
             against.subject(scenario(), (), 1, (wrong,))
 
 
-# A lab has one address at each end. A gate that asks for clients, as `tide` by visits does without a
-# word about it, sees one client there, and would see one for each flow of simulated hosts.
+# A lab has one address at each end. A gate that asks for clients, as `tide` by visits does without
+# a word about it, sees one client there, and would see one for each flow of simulated hosts.
 def test_sessions_have_the_addresses_of_the_lab_where_a_gate_asks() -> None:
     def traffic(*settings: tuple[str, str], text: str = LINK) -> dict[str, dict[str, object]]:
         subject = against.subject(read(text).having(*settings), [], 1)
@@ -308,43 +308,34 @@ def test_a_remedy_that_is_another_load_says_so() -> None:
     assert "another load" not in lacks(call, (f"{BULK}.size", "1MB"))[f"{BULK}.transport"].remedy
 
 
-class Kernel:
-    """A kernel's setting that takes what it is told, another one, or nothing."""
-
-    def __init__(self, folder: Path, takes: Callable[[str], str]) -> None:
-        self.file = folder / "net" / "core" / "x"
-        self.file.parent.mkdir(parents=True, exist_ok=True)
-        self.file.write_text("4194304\n", encoding="utf-8")
-        self.takes = takes
-
-    def write(self, path: Path, text: str, **_: str) -> int:
-        with path.open("w", encoding="utf-8") as file:
-            return file.write(self.takes(text))
-
-
 # sysctl(8) of procps ends with 0 where the kernel has said EINVAL, or has kept its value.
 def test_a_setting_that_the_kernel_does_not_take_is_not_set(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    def put(setting: str, takes: Callable[[str], str]) -> str | None:
-        kernel = Kernel(tmp_path, takes)
+    file = tmp_path / "net" / "core" / "x"
+    file.parent.mkdir(parents=True)
+
+    def put(setting: str, takes: Callable[[str], str]) -> str:
+        """Set it in a kernel that makes `takes` of what it is told."""
+        file.write_bytes(b"4194304\n")
+
+        def write(_: Path, text: str, **__: str) -> int:
+            return file.write_bytes(takes(text).encode())
+
         with monkeypatch.context() as changed:
-            changed.setattr(Path, "write_text", lambda *given, **more: kernel.write(*given, **more))
-            return sysctl.put(setting, tmp_path)
+            changed.setattr(Path, "write_text", write)
+            return sysctl.put(setting, tmp_path) or ""
 
     def refuses(_: str) -> str:
         raise OSError(22, "Invalid argument")
 
-    assert put("net.core.x=1", str) is None
-    assert put("net.core.x=4194304", lambda _: "4194304\n") is None
-    assert put("net.core.x=0x400000", lambda _: "4194304\n") is None
-    assert put("net.core.x=1 2", lambda _: "1\t2\n") is None
-    kept = put("net.core.x=1", lambda _: "4194304\n")
-    assert kept is not None and "it stays 4194304" in kept
-    refused = put("net.core.x=1", refuses)
-    assert refused is not None and "Invalid argument" in refused
-    absent = sysctl.put("net.core.no_such=1", tmp_path)
-    assert absent is not None and "has no net.core.no_such" in absent
+    assert put("net.core.x=1", str) == ""
+    assert put("net.core.x=4194304", lambda _: "4194304\n") == ""
+    assert put("net.core.x=0x400000", lambda _: "4194304\n") == ""
+    assert put("net.core.x=1 2", lambda _: "1\t2\n") == ""
+    assert "it stays 4194304" in put("net.core.x=1", lambda _: "4194304\n")
+    assert "Invalid argument" in put("net.core.x=1", refuses)
+    assert "has no net.core.no_such" in (sysctl.put("net.core.no_such=1", tmp_path) or "")
 
 
 def test_a_setting_that_is_wrong_is_refused_before_the_runs(

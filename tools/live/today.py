@@ -51,6 +51,8 @@ class Served:
     """Median time of those from the first SYN."""
     per_s: float
     """Downloads completed per second."""
+    again: float
+    """Share of the data packets of all downloads that were sent again."""
 
 
 def served(flows: Sequence[Flow], seconds: float) -> Served:
@@ -61,6 +63,7 @@ def served(flows: Sequence[Flow], seconds: float) -> Served:
         len(times) / max(1, len(judged)),
         statistics.median(times) if times else float("nan"),
         sum(flow.closed <= seconds for flow in flows) / seconds,
+        sum(flow.again for flow in flows) / max(1.0, sum(flow.sent for flow in flows)),
     )
 
 
@@ -79,7 +82,7 @@ def today(seconds: float, runs: int, *, predict: bool = False) -> None:
         f"\ntoday: {LOAD:.0f} downloads/s of {MEAN_KB} kB over {MBIT} Mbit/s, RTT 40 ms, ", end=""
     )
     print(f"given up after {SOON:.0f} s; {seconds:.0f} s, {runs} runs\n")
-    heads = ("in 10 s, %", "median, s", "completed/s")
+    heads = ("in 10 s, %", "median, s", "completed/s", "sent again, %")
     print(f"{'':32}" + "".join(f"{head:>16}" for head in heads), flush=True)
     for name, port in CELLS.items():
         scenario = document(seconds, port)
@@ -97,6 +100,7 @@ def today(seconds: float, runs: int, *, predict: bool = False) -> None:
                 [100 * each.in_time for each in all_runs],
                 [each.median_s for each in all_runs],
                 [each.per_s for each in all_runs],
+                [100 * each.again for each in all_runs],
             )
             values = [mean_and_spread(each) for each in columns]
             print(f"{name + ', ' + who:32}" + "".join(f"{each:>16}" for each in values), flush=True)

@@ -29,7 +29,7 @@ def _named(folder: Path, pattern: re.Pattern[str], processes: Path) -> dict[int,
     """Return what processes that are gone have left in a folder, by process."""
     found: dict[int, list[str]] = {}
     with suppress(OSError):
-        for name in sorted(os.listdir(folder)):
+        for name in sorted(each.name for each in folder.iterdir()):
             made = pattern.fullmatch(name)
             if made and not (processes / made[1]).exists():
                 found.setdefault(int(made[1]), []).append(name)
@@ -89,7 +89,9 @@ def _remove(lab: int, left: list[str]) -> str:
     names = ", ".join(left)
     if busy := sorted({process for name in left for process in _inside(name)}):
         by = ", ".join(map(str, busy))
-        return f"{names}, which a killed lab left, stay as long as others run in them (process {by})"
+        return (
+            f"{names}, which a killed lab left, stay as long as others run in them (process {by})"
+        )
     for name in left:
         subprocess.run(["ip", "netns", "delete", name], capture_output=True, check=False)
     return f"removed {names}, which a killed lab left"

@@ -1,7 +1,7 @@
 """Settings of a kernel's network, set and read back.
 
-`sysctl` says that it has set what the kernel has refused: it ends with 0. So a setting is written to
-/proc/sys, and is wrong if it stays what it was. As a program this file sets those of its command
+`sysctl` says that it has set what the kernel has refused: it ends with 0. So a setting is written
+to /proc/sys, and is wrong if it stays what it was. As a program this file sets those of its command
 line in the network namespace that it runs in, and ends with 1 at the first that is wrong:
 
     nsenter --net=/run/netns/NAME python sysctl.py NAME=VALUE...
