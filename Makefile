@@ -208,7 +208,7 @@ $(VENV)/.built: $(VENV)/.created pyproject.toml $(call RUST_OF,capture py sim $(
 	wait $$packages
 	touch $@
 
-$(GATE): $(call RUST_OF,common emulate gate nodes tcx tidegated $(SHARED)) tools/live.sh
+$(GATE): $(call RUST_OF,capture common emulate gate nodes tcx tidegated $(SHARED)) tools/live.sh
 	bash tools/system.sh
 	bash tools/progress.sh "Compile tidegated" "about 2 min 10 s" \
 	    cargo build --release --locked --package tidegated $$(bash tools/live.sh features)

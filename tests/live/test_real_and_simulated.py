@@ -1,13 +1,16 @@
 """`tidegate against-linux` with real hosts, and in a kernel with a clock of its own."""
 
 import json
+import signal
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import pytest
 
-from tidegate.hosts import own_clock
-from tidegate.hosts.lab import obstacle, run
+from tidegate.hosts import against, left_over, own_clock
+from tidegate.hosts.lab import Lab, obstacle, run
 
 pytestmark = pytest.mark.live
 
@@ -78,8 +81,77 @@ def test_a_sysctl_is_that_of_the_real_hosts(tmp_path):
     completed = next(row for row in found["measures"] if row["name"] == "completed")
     assert completed["real"]["mean"] == 0
     assert completed["simulated"]["mean"] == 100
-    unknown = [*command, "--sysctl", "net.ipv4.no_such=1"]
-    done = subprocess.run(unknown, capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert "net.ipv4.no_such" in done.stderr.replace("/", ".")
-    assert "Traceback" not in done.stderr
+    for wrong in ("net.ipv4.no_such=1", "net.core.rmem_max=1", "net.ipv4.tcp_sack=many"):
+        asked = [*command, "--sysctl", wrong]
+        done = subprocess.run(asked, capture_output=True, text=True, check=False)
+        assert done.returncode == 2
+        assert wrong in done.stderr
+        assert "Real hosts take" not in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+ENDLESS = SCENARIO.replace('"3s"', '"60s"').replace('size = "20kB"', 'size = "9MB"')
+
+
+def begun(folder):
+    """Begin a comparison of a minute; return it when its hosts and its link are there."""
+    file = folder / "scenario.toml"
+    file.write_text(ENDLESS, encoding="utf-8")
+    words = ["against-linux", str(file), "--seeds", "1", "--out", str(folder / "out")]
+    command = [sys.executable, "-m", "tidegate", *words]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    until = time.monotonic() + 60
+    while len(processes(process.pid)) < 5:
+        assert time.monotonic() < until
+        assert process.poll() is None, process.communicate()[1]
+        time.sleep(0.1)
+    return process
+
+
+def processes(lab):
+    """Return the processes of a lab: a link, two servers and those that open sessions."""
+    inside = [f"tg{lab}-{end}" for end in "lmr"]
+    there = [name for name in inside if name in run("ip", "netns", "list")]
+    found = {each for name in there for each in run("ip", "netns", "pids", name).split()}
+    return {int(each) for each in found} | set(left_over.links(lab))
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_leaves_nothing(tmp_path, number):
+    process = begun(tmp_path)
+    there = processes(process.pid)
+    process.send_signal(number)
+    process.communicate(timeout=60)
+    assert process.returncode == 128 + number
+    assert f"tg{process.pid}-" not in run("ip", "netns", "list")
+    assert not any(Path(f"/proc/{each}").exists() for each in there)
+
+
+# Killed, it can remove nothing: the next one does.
+def test_what_a_killed_comparison_has_left_is_removed_by_the_next(tmp_path):
+    process = begun(tmp_path)
+    process.kill()
+    process.communicate(timeout=60)
+    there = processes(process.pid)
+    assert len(there) >= 5
+    with Lab():
+        assert f"tg{process.pid}-" not in run("ip", "netns", "list")
+    assert not any(Path(f"/proc/{each}").exists() for each in there)
+
+
+# By hand: ten downloads of 1 MB that are given up after 2 s over 10 Mbit/s, of which a tenth is
+# 250 kB or 172 packets in that time. Every one was sent data, and no one was sent more than all.
+def test_downloads_that_are_given_up_count_what_was_sent(tmp_path):
+    at = ", ".join(f'"{100 + 10 * each}ms"' for each in range(10))
+    given_up = SCENARIO.replace('"100ms", "600ms", "1100ms"', at)
+    given_up = given_up.replace('size = "20kB"', 'size = "1MB"\npatience = "2s"')
+    file = tmp_path / "scenario.toml"
+    file.write_text(given_up, encoding="utf-8")
+    words = ["against-linux", str(file), "--seeds", "1", "--class", "web"]
+    command = [sys.executable, "-m", "tidegate", *words, "--out", str(tmp_path / "out")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    flows = against.read(tmp_path / "out" / "real-1.csv")
+    assert flows["gave_up_s"].is_not_null().all()
+    assert flows["sent_packets"].min() > 10
+    assert 1000 < flows["sent_packets"].sum() < 10 * 172 * 1.5

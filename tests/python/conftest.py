@@ -99,7 +99,7 @@ def called(arguments: list[str], folder: Path) -> subprocess.CompletedProcess[st
 
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
     with ExitStack() as changed:
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             changed.callback(signal.signal, number, signal.getsignal(number))
         changed.enter_context(warnings.catch_warnings())
         warnings.simplefilter("default", TidegateWarning)

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from tidegate.cli import app
 from tidegate.errors import UsageError
-from tidegate.hosts import against, lab, lacking, real
+from tidegate.hosts import addresses, against, lab, lacking, real, sysctl
 from tidegate.results.columns import frame
 from tidegate.results.simulate import simulate
 from tidegate.scenario.document import Document, read
@@ -89,6 +89,8 @@ def test_what_real_hosts_cannot_have_is_refused_with_a_remedy(
         ("topology.dumbbell.pairs", ("topology.dumbbell.pairs", "5")),
         (f"{BULK}.transport.tcp.profile", (f"{BULK}.transport", '{ tcp = { profile = "rfc" } }')),
         (f"{BULK}.opaque_share", (f"{BULK}.opaque_share", "0.5")),
+        (f"{PORT}.gate.admit", (f"{PORT}.gate", '{ law = "tide" }')),
+        (f"{PORT}.gate.admit", (f"{PORT}.gate", '{ law = "tide", admit = "either" }')),
     ],
 )
 def test_what_differs_besides_the_hosts_is_told(place: str, setting: tuple[str, str]) -> None:
@@ -238,3 +240,117 @@ def test_a_sysctl_is_one_of_a_hosts_network() -> None:
     for wrong in ("vm.swappiness=1", "net.ipv4.tcp_sack", "net.ipv4.tcp_sack=", "netlink.x=1"):
         with pytest.raises(UsageError, match="no setting of a host's network"):
             against.subject(scenario(), (), 1, (wrong,))
+
+
+# A lab has one address at each end. A gate that asks for clients, as `tide` by visits does without
+# a word about it, sees one client there, and would see one for each flow of simulated hosts.
+def test_sessions_have_the_addresses_of_the_lab_where_a_gate_asks() -> None:
+    def traffic(*settings: tuple[str, str], text: str = LINK) -> dict[str, dict[str, object]]:
+        subject = against.subject(read(text).having(*settings), [], 1)
+        said: dict[str, dict[str, object]] = tomllib.loads(subject.document.text)["traffic"]
+        return said
+
+    tide = (f"{PORT}.gate", '{ law = "tide" }')
+    assert [each.get("clients") for each in traffic().values()] == [None, None]
+    # each end has one class, which has that address alone
+    assert [each["clients"] for each in traffic(tide).values()] == [1, 1]
+    # several classes of an end have it in common
+    both = traffic(tide, ("traffic.web.opens", "sender"))
+    assert [each["people"] for each in both.values()] == [{"of": 1}, {"of": 1}]
+    own = ("traffic.web.clients", "20")
+    assert traffic(tide, own)["web"]["clients"] == 1
+    by_connection = (f"{PORT}.gate", '{ law = "tide", admit = "connections" }')
+    assert traffic(by_connection, own)["web"]["clients"] == 20
+
+
+# The flows stay those of the scenario: who opens them is all that changes.
+def test_an_address_changes_no_flow() -> None:
+    without = read(LINK).having(("traffic.web.opens", "sender"))
+    with_gate = without.having((f"{PORT}.gate", '{ law = "tide", admit = "visits" }'))
+    drawn = [
+        frame(simulate(against.subject(each, [], 1).scenario, 1).tables["flows"])
+        for each in (without, with_gate)
+    ]
+    columns = ["class", "start_s", "size_bytes"]
+    assert drawn[0].select(columns).equals(drawn[1].select(columns))
+
+
+def test_addresses_that_differ_all_the_same_are_told() -> None:
+    """People are at one end: of two classes at either end, those of the other have one each."""
+    assert addresses.apart({"a": True, "b": True, "c": False}) == []
+    assert addresses.apart({"a": True, "b": True, "c": False, "d": False}) == ["c", "d"]
+    more = LINK + LINK[LINK.index("[traffic.web]") :].replace("traffic.", "traffic.other-")
+    asked = read(more).having((f"{PORT}.gate", '{ law = "tide" }'))
+    [told] = [each for each in against.subject(asked, [], 1).lacks if each.place == "traffic"]
+    assert "bulk, other-bulk have one address here" in told.what
+
+
+# `run` and `check` warn of a gate that sees no session of a class; so does this command.
+def test_the_warnings_of_a_scenario_are_those_of_a_run() -> None:
+    opened = (f"{PORT}.gate", '{ law = "close-probe", admit = "syn" }')
+    asked = read(LINK).having(opened, ("traffic.web.opens", "receiver"))
+    subject = against.subject(asked, ["web"], 1)
+    assert any("never sees" in each for each in subject.warnings)
+
+
+# A gate by clients is refused; with the remedy each session is judged, and none by its client.
+def test_the_remedy_of_a_gate_by_clients_keeps_the_gate() -> None:
+    remedy = lacks((f"{PORT}.gate", '{ law = "tide", admit = "clients" }'))[f"{PORT}.gate.admit"]
+    assert "gate.admit=connections" in remedy.remedy
+    mended = (f"{PORT}.gate", '{ law = "tide", admit = "connections" }')
+    assert f"{PORT}.gate.admit" not in lacks(mended)
+
+
+# A call sends at its rate, a flow of TCP without a size as fast as it can.
+def test_a_remedy_that_is_another_load_says_so() -> None:
+    call = (f"{BULK}.transport", '{ udp = { rate = "1Mbit" } }')
+    assert "another load" in lacks(call)[f"{BULK}.transport"].remedy
+    assert "another load" not in lacks(call, (f"{BULK}.size", "1MB"))[f"{BULK}.transport"].remedy
+
+
+# sysctl(8) of procps ends with 0 where the kernel has said EINVAL, or has kept its value.
+def test_a_setting_that_the_kernel_does_not_take_is_not_set(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    file = tmp_path / "net" / "core" / "x"
+    file.parent.mkdir(parents=True)
+
+    def put(setting: str, takes: Callable[[str], str]) -> str:
+        """Set it in a kernel that makes `takes` of what it is told."""
+        file.write_bytes(b"4194304\n")
+
+        def write(_: Path, text: str, **__: str) -> int:
+            return file.write_bytes(takes(text).encode())
+
+        with monkeypatch.context() as changed:
+            changed.setattr(Path, "write_text", write)
+            return sysctl.put(setting, tmp_path) or ""
+
+    def refuses(_: str) -> str:
+        raise OSError(22, "Invalid argument")
+
+    assert put("net.core.x=1", str) == ""
+    assert put("net.core.x=4194304", lambda _: "4194304\n") == ""
+    assert put("net.core.x=0x400000", lambda _: "4194304\n") == ""
+    assert put("net.core.x=1 2", lambda _: "1\t2\n") == ""
+    assert "it stays 4194304" in put("net.core.x=1", lambda _: "4194304\n")
+    assert "Invalid argument" in put("net.core.x=1", refuses)
+    assert "has no net.core.no_such" in (sysctl.put("net.core.no_such=1", tmp_path) or "")
+
+
+def test_a_setting_that_is_wrong_is_refused_before_the_runs(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def run(*_: object) -> None:
+        pytest.fail("real hosts were run")
+
+    monkeypatch.setattr(lab, "obstacle", lambda **_: None)
+    monkeypatch.setattr(real, "perform", run)
+    monkeypatch.setattr(sysctl, "tried", lambda _: "net.core.rmem_max=1: it stays 4194304")
+    file = tmp_path / "link.toml"
+    file.write_text(LINK, encoding="utf-8")
+    words = ["against-linux", str(file), "--sysctl", "net.core.rmem_max=1"]
+    done = CliRunner().invoke(app, [*words, "--out", str(tmp_path / "out")])
+    assert done.exit_code == 2
+    assert "it stays 4194304" in done.stderr
+    assert "ip-sysctl" in done.stderr

@@ -16,7 +16,7 @@ ALLOWED: Mapping[str, frozenset[str]] = {
     "common": frozenset(),
     "tcx": frozenset(),
     "gate": frozenset({"tcx", "common", "model", "core"}),
-    "emulate": frozenset({"common", "model", "core"}),
+    "emulate": frozenset({"common", "capture", "model", "core"}),
     "nodes": frozenset({"common", "model", "core"}),
     "tidegated": frozenset({"gate", "emulate", "nodes", "common", "core"}),
     "stacks": frozenset({"sim", "model", "core"}),

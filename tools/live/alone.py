@@ -91,7 +91,7 @@ def in_the_lab(cell: Cell, seed: int, number: int) -> Measures:
     """Run real hosts, which forget each flow when it is over."""
     with Lab(name=f"tga{number}", late_ms=LATE_MS) as lab:
         for namespace in (lab.left, lab.right):
-            lab.within(namespace, "sysctl", "-qw", "net.ipv4.tcp_no_metrics_save=1")
+            lab.put(namespace, "net.ipv4.tcp_no_metrics_save=1")
         path, table = lab.write(cell.document())
         link = lab.link(path, seed=seed)
         lab.traffic(path, table, download=False, seed=seed)

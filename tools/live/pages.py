@@ -149,7 +149,7 @@ class Queue:
         self.lab, self.cell = lab, cell
         self.device = "tg0"
         for host in (lab.left, lab.right):
-            lab.within(host, "sysctl", "-qw", KEEPS_ITS_HASH)
+            lab.put(host, KEEPS_ITS_HASH)
         if cell.queue == PROVIDER:
             self._before_the_router()
         words = {

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from tidegate.hosts.lab import LATE_MS, Lab, valid
+from tidegate.hosts.lab import LATE_MS, Lab, lateness, valid
 from tools.live import loads
 from tools.live.measure import Flow, mean_and_spread, read, simulate
 
@@ -51,6 +51,8 @@ class Served:
     """Median time of those from the first SYN."""
     per_s: float
     """Downloads completed per second."""
+    again: float
+    """Share of the data packets of all downloads that were sent again."""
 
 
 def served(flows: Sequence[Flow], seconds: float) -> Served:
@@ -61,6 +63,7 @@ def served(flows: Sequence[Flow], seconds: float) -> Served:
         len(times) / max(1, len(judged)),
         statistics.median(times) if times else float("nan"),
         sum(flow.closed <= seconds for flow in flows) / seconds,
+        sum(flow.again for flow in flows) / max(1.0, sum(flow.sent for flow in flows)),
     )
 
 
@@ -70,8 +73,7 @@ def in_the_lab(scenario: dict[str, Any], seed: int) -> tuple[list[Flow], float]:
         path, table = lab.write(scenario)
         link = lab.link(path, seed=seed)
         lab.traffic(path, table, download=True, seed=seed)
-        late = max(float(way["delay_p95_ms"] - way["asked_delay_ms"]) for way in link.report())
-        return read(table), late
+        return read(table), lateness(link.report())[0]
 
 
 def today(seconds: float, runs: int, *, predict: bool = False) -> None:
@@ -80,7 +82,7 @@ def today(seconds: float, runs: int, *, predict: bool = False) -> None:
         f"\ntoday: {LOAD:.0f} downloads/s of {MEAN_KB} kB over {MBIT} Mbit/s, RTT 40 ms, ", end=""
     )
     print(f"given up after {SOON:.0f} s; {seconds:.0f} s, {runs} runs\n")
-    heads = ("in 10 s, %", "median, s", "completed/s")
+    heads = ("in 10 s, %", "median, s", "completed/s", "sent again, %")
     print(f"{'':32}" + "".join(f"{head:>16}" for head in heads), flush=True)
     for name, port in CELLS.items():
         scenario = document(seconds, port)
@@ -98,6 +100,7 @@ def today(seconds: float, runs: int, *, predict: bool = False) -> None:
                 [100 * each.in_time for each in all_runs],
                 [each.median_s for each in all_runs],
                 [each.per_s for each in all_runs],
+                [100 * each.again for each in all_runs],
             )
             values = [mean_and_spread(each) for each in columns]
             print(f"{name + ', ' + who:32}" + "".join(f"{each:>16}" for each in values), flush=True)

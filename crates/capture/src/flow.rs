@@ -74,6 +74,45 @@ pub struct Flows {
     pub broken: Option<String>,
 }
 
+impl Flows {
+    /// The flows as a table that a scenario replays (CSV).
+    pub fn table(&self) -> String {
+        let mut table = String::from("start_s,size_bytes,direction\n");
+        for flow in &self.flows {
+            let direction = match flow.direction {
+                Direction::Upload => "upload",
+                Direction::Download => "download",
+            };
+            let start_s = flow.start_ns as f64 / 1e9;
+            table.push_str(&format!("{start_s},{},{direction}\n", flow.size_bytes));
+        }
+        table
+    }
+
+    /// How the flows differ from what the file `name` has: where reading ended, what was left out,
+    /// and what is an estimate.
+    pub fn notes(&self, name: &str) -> Vec<String> {
+        let mut notes = Vec::new();
+        if let Some(why) = &self.broken {
+            notes.push(format!("{name}: {why}; the flows up to there are replayed"));
+        }
+        let quic = self.flows.iter().filter(|flow| flow.transport == Transport::Quic).count();
+        if quic > 0 {
+            let all = self.flows.len();
+            notes.push(format!(
+                "{name}: {quic} of {all} flows are connections of QUIC; their sizes are estimated \
+                 by the lengths of packets"
+            ));
+        }
+        if !self.skipped.is_empty() {
+            let skipped = self.skipped.iter().map(|each| format!("{} {}", each.count, each.reason));
+            let skipped: Vec<String> = skipped.collect();
+            notes.push(format!("{name}: not among the flows: {}", skipped.join(", ")));
+        }
+        notes
+    }
+}
+
 /// Why a file gives no flows.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Error {

@@ -20,7 +20,7 @@ pub struct Netlink {
 }
 
 impl Netlink {
-    /// Opens the socket for a protocol: `NETLINK_ROUTE`, `NETLINK_SOCK_DIAG`.
+    /// Opens the socket for a protocol, as `NETLINK_ROUTE`.
     ///
     /// # Errors
     /// The kernel does not have the protocol.

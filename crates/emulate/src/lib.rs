@@ -10,6 +10,7 @@
 //! | module    | what it is |
 //! |-----------|------------|
 //! | `cli`     | the commands of `tidegated`, one file each |
+//! | `command` | a command that is to be run |
 //! | `carrier` | the loop between the devices |
 //! | `way`     | one direction: a port, and the packets that propagate after it |
 //! | `device`  | a TUN device in a network namespace |
@@ -27,6 +28,7 @@
 pub mod behind;
 pub mod carrier;
 pub mod cli;
+pub mod command;
 pub mod device;
 pub mod report;
 pub mod scenario;

@@ -26,14 +26,15 @@ pub struct Direction {
     /// Whether the scenario varies that delay (a trace, jitter, reordering, batches): it is then what
     /// the scenario has at first.
     pub delay_varies: bool,
-    /// Achieved delay, ms: that delay plus the lateness of the write; median over packets.
-    pub delay_p50_ms: f64,
+    /// Achieved delay, ms: that delay plus the lateness of the write; median over packets. Null if
+    /// no packet was written.
+    pub delay_p50_ms: Option<f64>,
     /// The same, 95th percentile.
-    pub delay_p95_ms: f64,
+    pub delay_p95_ms: Option<f64>,
     /// The same, 99th percentile.
-    pub delay_p99_ms: f64,
+    pub delay_p99_ms: Option<f64>,
     /// The same, maximum.
-    pub delay_max_ms: f64,
+    pub delay_max_ms: Option<f64>,
     /// Duration, s.
     pub seconds: f64,
     /// Packets that waited at the port, mean over time.
@@ -118,7 +119,8 @@ impl Watch {
         direction.reached_bps = (seconds > 0).then(|| bits / seconds as f64);
         direction.busy_seconds = seconds;
         direction.asked_delay_ms = delay.secs() * 1e3;
-        let delay = |late_us: u64| delay.secs() * 1e3 + late_us as f64 * 1e-3;
+        let written = !self.late_us.is_empty();
+        let delay = |late_us: u64| written.then(|| delay.secs() * 1e3 + late_us as f64 * 1e-3);
         let reached = |quantile: f64| delay(self.late_us.value_at_quantile(quantile));
         direction.delay_p50_ms = reached(0.5);
         direction.delay_p95_ms = reached(0.95);
@@ -148,11 +150,8 @@ fn of_direction(one: &Direction) -> String {
     let mut text = format!("{}\n", one.port);
     text += &format!("  rate     {:.3} Mbit/s requested, {reached}\n", one.asked_bps as f64 * 1e-6);
     let varies = if one.delay_varies { " at first, which varies" } else { "" };
-    let with = if one.delay_varies { "that with the lateness of writing: " } else { "" };
-    text += &format!(
-        "  delay    {:.3} ms requested{varies}; {with}{:.3} (p50), {:.3} (p95), {:.3} (p99), {:.3} at most\n",
-        one.asked_delay_ms, one.delay_p50_ms, one.delay_p95_ms, one.delay_p99_ms, one.delay_max_ms,
-    );
+    let reached = reached_delay(one).unwrap_or_else(|| "no packet was written".to_owned());
+    text += &format!("  delay    {:.3} ms requested{varies}; {reached}\n", one.asked_delay_ms);
     text += &format!(
         "  queue    {:.1} packets, mean of {:.1} s\n",
         one.queue_mean_packets, one.seconds
@@ -178,6 +177,19 @@ fn of_direction(one: &Direction) -> String {
     text
 }
 
+/// The achieved delay as text; none: no packet was written.
+fn reached_delay(one: &Direction) -> Option<String> {
+    let with = if one.delay_varies { "that with the lateness of writing: " } else { "" };
+    let parts = [
+        (one.delay_p50_ms, "(p50)"),
+        (one.delay_p95_ms, "(p95)"),
+        (one.delay_p99_ms, "(p99)"),
+        (one.delay_max_ms, "at most"),
+    ];
+    let parts = parts.map(|(ms, what)| Some(format!("{:.3} {what}", ms?)));
+    Some(format!("{with}{}", parts.into_iter().collect::<Option<Vec<_>>>()?.join(", ")))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -185,11 +197,19 @@ mod tests {
     // The lateness is measured, and not what a trace or jitter added: the line must not read as if.
     #[test]
     fn a_delay_that_varies_is_not_called_reached() {
-        let constant = Direction { asked_delay_ms: 40.0, ..Direction::default() };
-        assert!(of_direction(&constant).contains("40.000 ms requested; 0.000 (p50)"));
+        let late = Some(40.5);
+        let constant = Direction {
+            asked_delay_ms: 40.0,
+            delay_p50_ms: late,
+            delay_p95_ms: late,
+            delay_p99_ms: late,
+            delay_max_ms: late,
+            ..Direction::default()
+        };
+        assert!(of_direction(&constant).contains("40.000 ms requested; 40.500 (p50)"));
         let varies = of_direction(&Direction { delay_varies: true, ..constant });
         let said =
-            "40.000 ms requested at first, which varies; that with the lateness of writing: 0";
+            "40.000 ms requested at first, which varies; that with the lateness of writing: 40.5";
         assert!(varies.contains(said), "{varies}");
     }
 
@@ -207,7 +227,23 @@ mod tests {
         watch.write_into(&mut found, asked, &Counters::default());
         assert_eq!((found.reached_bps, found.busy_seconds, found.written), (Some(8e6), 1, 2));
         // one of two packets 2 ms late on 40, to three digits; the other on time
-        assert!((found.delay_max_ms - 42.0).abs() < 0.01, "{}", found.delay_max_ms);
-        assert!((found.delay_p50_ms - 40.0).abs() < 0.01, "{}", found.delay_p50_ms);
+        let is = |ms: Option<f64>, by_hand: f64| ms.is_some_and(|ms| (ms - by_hand).abs() < 0.01);
+        assert!(is(found.delay_max_ms, 42.0), "{:?}", found.delay_max_ms);
+        assert!(is(found.delay_p50_ms, 40.0), "{:?}", found.delay_p50_ms);
+    }
+
+    // Where nothing was written nothing was measured: the delay that was asked for is not reached.
+    #[test]
+    fn without_a_packet_there_is_no_delay() {
+        let watch = Watch::new(Time::ZERO).expect("the bounds are right");
+        let mut found = Direction::default();
+        let asked = (Rate::from_bps(8_000_000), Time::from_ms(40));
+        watch.write_into(&mut found, asked, &Counters::default());
+        let measured = [found.delay_p50_ms, found.delay_p95_ms, found.delay_p99_ms];
+        assert_eq!((measured, found.delay_max_ms), ([None; 3], None));
+        let said = of_direction(&found);
+        assert!(said.contains("40.000 ms requested; no packet was written"), "{said}");
+        let json = serde_json::to_value(&found).expect("it can be written");
+        assert!(json["delay_p95_ms"].is_null());
     }
 }

@@ -11,7 +11,7 @@
 //! | `request` | the first bytes of a session |
 //! | `client`  | opens sessions and measures them |
 //! | `server`  | receives and sends data, and records what it sent |
-//! | `diag`    | the kernel's counts of a connection |
+//! | `socket`  | the bytes of a socket, and the kernel's counts of it |
 //! | `record`  | the result of a flow, and the table |
 //! | `room`    | what this machine has no room for |
 //! | `late`    | how late this process is woken |
@@ -21,10 +21,10 @@
 //! everything else is as the hosts have it.
 
 pub mod client;
-mod diag;
 mod late;
 pub mod plan;
 pub mod record;
 mod request;
 mod room;
 pub mod server;
+mod socket;

@@ -1,7 +1,7 @@
 //! Programs at tcx, a hook at both sides of an interface (Linux 6.6 and newer).
 //!
 //! A program runs as long as its link is open, so it ends with the process. libbpf-rs has no calls
-//! for this hook. Those of libbpf are C, so this crate, and no other, has `unsafe`.
+//! for this hook. Those of libbpf are C, so this crate has `unsafe`.
 
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::{fmt, io};

@@ -20,7 +20,7 @@ from tidegate.cli.bench import bench
 from tidegate.cli.certify import certify
 from tidegate.cli.check import check
 from tidegate.cli.compare import compare
-from tidegate.cli.console import FAILED, INTERRUPTED, REFUSED, TERMINATED, guarded, say
+from tidegate.cli.console import FAILED, HUNG_UP, INTERRUPTED, REFUSED, TERMINATED, guarded, say
 from tidegate.cli.convert import convert
 from tidegate.cli.examples import examples
 from tidegate.cli.flows import flows
@@ -112,6 +112,12 @@ def _terminated(_signal: int, _frame: object) -> None:
     raise SystemExit(TERMINATED)
 
 
+def _hung_up(_signal: int, _frame: object) -> None:
+    # a shell that ends sends it once more, which must not disturb what is removed on the way out
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    raise SystemExit(HUNG_UP)
+
+
 def _swallowed(lost: sys.UnraisableHookArgs) -> None:
     """Raise a stop again where the interpreter swallowed it.
 
@@ -121,7 +127,7 @@ def _swallowed(lost: sys.UnraisableHookArgs) -> None:
     if isinstance(lost.exc_value, _Stopped):
         handler = _interrupted
     elif isinstance(lost.exc_value, SystemExit):
-        handler = _terminated
+        handler = _hung_up if lost.exc_value.code == HUNG_UP else _terminated
     else:
         sys.__unraisablehook__(lost)
         return
@@ -174,6 +180,9 @@ def main() -> None:
             stream.reconfigure(errors="plain")
     # As an exception, so that temporary folders are removed on the way out.
     signal.signal(signal.SIGTERM, _terminated)
+    # the terminal is closed; under `nohup` it stays ignored
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, _hung_up)
     sys.unraisablehook = _swallowed
     warnings.showwarning = _warned
     from tidegate.errors import TidegateError, UsageError

@@ -41,6 +41,10 @@ Out = Annotated[
     Path | None,
     place("DIR", "Folder for results; default out/SCENARIO-against-linux, or its next number."),
 ]
+SETTINGS = (
+    "Give one that a network namespace has for itself, and a value that this kernel takes:"
+    " sysctl -a lists the names, and the documentation of the kernel (ip-sysctl) the values."
+)
 SPARE_S = 900
 """Seconds of this machine that a kernel with its own clock may take more than the runs."""
 SLOWEST = 20
@@ -59,7 +63,8 @@ def against_linux(
 ) -> None:
     """Run a scenario between real hosts of this machine and simulated ones, side by side.
 
-    The flows, the link and its port are the same; only the hosts differ. The
+    The flows, the link and its port are the same; only the hosts differ. Where a
+    gate asks for clients, all sessions of an end have one address in both. The
     real ones are network namespaces of this kernel, which needs Linux, root and
     tidegated. They take as long as the scenario lasts, for each seed. What real
     hosts cannot have of a scenario is named with a remedy.
@@ -70,6 +75,7 @@ def against_linux(
 
     asked = document(file, settings)
     subject = against.subject(asked, classes or [], seeds, sysctls or [])
+    warn(subject.warnings)
     warn(f"{each.place}: {each.what} ({each.remedy})" for each in subject.lacks)
     target = out or default_folder(subject.scenario.name, "against-linux")
     with Store(target, numbered=out is None) as store, tempfile.TemporaryDirectory() as made:
@@ -84,7 +90,8 @@ def against_linux(
     if as_json:
         print_json(found)
     else:
-        title = f"{subject.scenario.name}: {seeds} seeds of {subject.seconds:g} s"
+        many = f"{seeds} seed" if seeds == 1 else f"{seeds} seeds"
+        title = f"{subject.scenario.name}: {many} of {subject.seconds:g} s"
         title = ", ".join([title, *subject.asked.sysctls])
         stdout().print(table(title, kernel, rows))
     say(f"Flows of both, and summary: {saved}")
@@ -93,7 +100,7 @@ def against_linux(
 def _real(folder: Path, subject: Subject, files: dict[str, bytes], *, own_clock: bool) -> str:
     """Run real hosts, whose results are left in a folder; return the name of their kernel."""
     from tidegate.errors import TidegateError, UsageError
-    from tidegate.hosts import against, real
+    from tidegate.hosts import against, real, sysctl
     from tidegate.hosts.lab import LabError, RanOut, obstacle
 
     if reason := obstacle(gate=False):
@@ -102,6 +109,8 @@ def _real(folder: Path, subject: Subject, files: dict[str, bytes], *, own_clock:
     total = subject.seconds * subject.asked.seeds
     if own_clock:
         return _elsewhere(folder, total)
+    if wrong := sysctl.tried(subject.asked.sysctls):
+        raise UsageError(wrong, SETTINGS)
     say(f"Real hosts take {total:.0f} s.")
     try:
         real.perform(folder, say)

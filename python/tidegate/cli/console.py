@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 
-FAILED, REFUSED, INTERRUPTED, TERMINATED = 1, 2, 130, 143
+FAILED, REFUSED, HUNG_UP, INTERRUPTED, TERMINATED = 1, 2, 129, 130, 143
 
 
 def text(metavar: str, what: str, *names: str) -> OptionInfo:

@@ -13,8 +13,8 @@ import numpy as np
 import polars as pl
 
 from tidegate.errors import UsageError
-from tidegate.hosts import real
-from tidegate.hosts.lacking import controls, lacking
+from tidegate.hosts import addresses, real
+from tidegate.hosts.lacking import Lack, controls, lacking
 from tidegate.results.columns import frame
 from tidegate.results.provenance import provenance
 from tidegate.results.simulate import simulate
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tidegate._native import Scenario
-    from tidegate.hosts.lacking import Lack
     from tidegate.results.store import Store
     from tidegate.scenario.document import Document
 
@@ -58,6 +57,8 @@ class Subject:
     asked: real.Asked
     lacks: tuple[Lack, ...]
     """What differs between the two besides the hosts."""
+    warnings: tuple[str, ...] = ()
+    """What may make the results misleading, as a run of the scenario warns of it."""
 
     @property
     def seconds(self) -> float:
@@ -86,16 +87,18 @@ def subject(
     if refused := [str(each) for each in found if each.refused]:
         raise UsageError("Real hosts of this machine cannot have what the scenario has.",
                          "\n".join(refused))  # fmt: skip
-    document = replace(asked, text=toml.document(tables), settings=())
-    scenario = document.load()
     traffic = tables["traffic"]
-    wanted = real.Asked(
-        {name: _receiver_opens(traffic[name]) for name in chosen},
-        seeds,
-        any(each["transport"]["tcp"]["ecn"] for each in traffic.values()),
-        tuple(sysctls),
-    )
-    return Subject(document, scenario, wanted, tuple(found))
+    opened = {name: _receiver_opens(traffic[name]) for name in chosen}
+    ecn = any(each["transport"]["tcp"]["ecn"] for each in traffic.values())
+    written = replace(asked, text=toml.document(tables), settings=())
+    alike = addresses.of_the_lab(tables, opened)
+    if alike is not tables and (apart := addresses.apart(opened)):
+        what = f"{', '.join(apart)} have one address here, and one each in the simulator"
+        found.append(Lack("traffic", what, "compare them alone: --class NAME", refused=False))
+    document = replace(written, text=toml.document(alike))
+    wanted = real.Asked(opened, seeds, ecn, tuple(sysctls))
+    warnings = tuple(written.load().warnings)
+    return Subject(document, document.load(), wanted, tuple(found), warnings)
 
 
 def _receiver_opens(said: dict[str, Any]) -> bool:

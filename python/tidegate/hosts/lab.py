@@ -24,7 +24,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tidegate.hosts import room
+from tidegate.hosts import left_over, room, sysctl
 from tidegate.scenario import toml
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def obstacle(*, gate: bool) -> str | None:
     """Return the reason why there can be no lab here, or None."""
     if os.geteuid() != 0:
         return "namespaces and TUN devices need root: run make test as root"
-    if missing := [name for name in ("ip", "nsenter", "sysctl") if shutil.which(name) is None]:
+    if missing := [name for name in ("ip", "nsenter") if shutil.which(name) is None]:
         return f"not installed: {', '.join(missing)}"
     if not Path("/dev/net/tun").exists():
         return "there is no /dev/net/tun"
@@ -137,22 +137,28 @@ def run(*command: str) -> str:
     return done.stdout
 
 
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""Signals that end a program of the lab."""
+
+
 def interrupted(main: Callable[[], int]) -> int:
     """Run a program of the lab, and return its exit code: 2 without a lab, 1 if it did not work.
 
-    Ctrl-C and SIGTERM end it without a message, and remove the lab.
+    Ctrl-C, SIGTERM and a closed terminal (SIGHUP) end it without a message, and remove the lab.
     """
     asked = []
 
     def end(number: int, _: object) -> None:
         asked.append(number)
         # removing the lab must not be interrupted
-        for each in (signal.SIGINT, signal.SIGTERM):
+        for each in ENDING:
             signal.signal(each, signal.SIG_IGN)
         raise KeyboardInterrupt
 
-    for each in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(each, end)
+    for each in ENDING:
+        # `nohup` wants a program to outlive its terminal
+        if each != signal.SIGHUP or signal.getsignal(each) is not signal.SIG_IGN:
+            signal.signal(each, end)
     try:
         return main()
     except KeyboardInterrupt:
@@ -189,7 +195,9 @@ class Lab:
             room.raise_limit()
         except OSError as error:
             raise LabError(error.strerror) from None
-        self.folder = Path(tempfile.mkdtemp(prefix="tidegate-lab-"))
+        for told in left_over.remove():
+            sys.stderr.write(f"{told}\n")
+        self.folder = Path(tempfile.mkdtemp(prefix=f"{left_over.FOLDER}{os.getpid()}-"))
         self.left, self.router, self.right = (f"{self.name}-{end}" for end in ("l", "m", "r"))
         try:
             for each in (self.left, self.router, self.right):
@@ -203,9 +211,8 @@ class Lab:
             run("ip", "-n", self.left, "link", "set", "wan", "gso_max_segs", "1")
             run("ip", "-n", self.left, "route", "add", "default", "via", ROUTER)
             for each in (self.left, self.right):
-                for setting in ALIKE:
-                    self.within(each, "sysctl", "-qw", setting)
-            self.within(self.router, "sysctl", "-qw", "net.ipv4.ip_forward=1")
+                self.put(each, *ALIKE)
+            self.put(self.router, "net.ipv4.ip_forward=1")
             self.before = {each: self.counted(each) for each in self._namespaces}
             self.watch = room.Watch(self.running)
         except BaseException:
@@ -280,6 +287,14 @@ class Lab:
     def within(self, namespace: str, *command: str) -> str:
         """Run a command in a namespace (`ip netns exec` would remount /sys)."""
         return run("nsenter", f"--net=/run/netns/{namespace}", *command)
+
+    def put(self, namespace: str, *settings: str) -> None:
+        """Set these of a namespace's network, as NAME=VALUE; LabError: the kernel takes it not."""
+        try:
+            self.within(namespace, *sysctl.command(settings))
+        except LabError as error:
+            # without the command, which is none of the user's
+            raise LabError(str(error).partition(": ")[2]) from None
 
     def start(self, namespace: str | None, *command: str) -> subprocess.Popen[str]:
         """Start a process there; it ends with the lab."""
@@ -461,7 +476,9 @@ def lateness(ways: Sequence[Mapping[str, Any]]) -> tuple[float, int]:
     In ms, how late it wrote 95 of 100 packets at most, in the worse direction; and how many packets
     the kernel lost because the link was too slow.
     """
-    late = max(float(way["delay_p95_ms"] - way["asked_delay_ms"]) for way in ways)
+    # a way that has written no packet has no delay
+    carried = [way for way in ways if way["delay_p95_ms"] is not None]
+    late = max((float(way["delay_p95_ms"] - way["asked_delay_ms"]) for way in carried), default=0.0)
     return late, sum(int(way["not_read"]) for way in ways)
 
 

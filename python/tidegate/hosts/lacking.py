@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tidegate.hosts.addresses import asks
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
@@ -86,14 +88,25 @@ def _ports(ports: Mapping[str, Any]) -> Iterator[Lack]:
             if port.get(stage, {}).get("law") == "python":
                 what = "a law in Python runs in the simulator alone"
                 yield Lack(f"{place}.{stage}", what, "name a law that tidegate has")
-        if port.get("gate", {}).get("admit") == "clients":
-            what = "all sessions come from one address here: the gate would see one client"
-            remedy = f"--set {place}.gate.admit=syn judges each session by itself"
-            yield Lack(f"{place}.gate.admit", what, remedy)
+        yield from _addresses(place, name, port)
         if (law := port.get("stamp", {}).get("law", "none")) != "none":
             what = f"hosts of Linux do not read what `{law}` writes into headers"
             remedy = f"--set 'port.\"{name}\".stamp.law=none'"
             yield Lack(f"{place}.stamp", what, remedy, refused=False)
+
+
+def _addresses(place: str, name: str, port: Mapping[str, Any]) -> Iterator[Lack]:
+    quoted = f'port."{name}"' if "." in name else place
+    remedy = f"--set '{quoted}.gate.admit=connections' judges each session by itself"
+    admits = asks(port)
+    if admits == "clients":
+        what = "all sessions come from one address here: the gate would see one client"
+        yield Lack(f"{place}.gate.admit", what, remedy)
+    elif admits is not None:
+        law = port["gate"]["law"]
+        what = f"`{law}` asks which client a session is of, and all come from one address here"
+        what = f"{what}; so they do in the simulator, for this comparison"
+        yield Lack(f"{place}.gate.admit", what, remedy, refused=False)
 
 
 def _way(place: str, said: Mapping[str, Any], dumbbell: Mapping[str, Any]) -> Iterator[Lack]:
@@ -102,6 +115,12 @@ def _way(place: str, said: Mapping[str, Any], dumbbell: Mapping[str, Any]) -> It
         what = "all data goes from left to right here"
         remedy = f'write opens = "sender" in place of {place}.direction, or {OTHERS}'
         yield Lack(f"{place}.direction", what, remedy)
+
+
+def _other_load(said: Mapping[str, Any]) -> str:
+    """Say what a class becomes by TCP, where that is another load."""
+    endless = said.get("size") == "unlimited" or "size" not in said
+    return ", another load: it sends as fast as the path lets it" if endless else ""
 
 
 def _traffic(place: str, said: Mapping[str, Any], kernel: Sequence[str]) -> Iterator[Lack]:
@@ -122,7 +141,8 @@ def _traffic(place: str, said: Mapping[str, Any], kernel: Sequence[str]) -> Iter
     if "tcp" not in transport:
         [name] = transport
         what = f"real sessions are TCP here, not {name}"
-        yield Lack(f"{place}.transport", what, f"--set {place}.transport=tcp, or {OTHERS}")
+        remedy = f"{OTHERS}; or --set {place}.transport=tcp{_other_load(said)}"
+        yield Lack(f"{place}.transport", what, remedy)
         return
     tcp = transport["tcp"]
     if kernel and tcp["control"] not in kernel:

@@ -70,9 +70,7 @@ def perform(folder: Path, say: Callable[[str], object]) -> None:
 def _run(folder: Path, asked: Asked, seed: int) -> list[dict[str, Any]]:
     with Lab(late_ms=LATE_MS) as lab:
         for namespace in (lab.left, lab.right):
-            ecn = f"net.ipv4.tcp_ecn={int(asked.ecn) or 2}"
-            for setting in (ecn, *asked.sysctls):
-                lab.within(namespace, "sysctl", "-qw", setting)
+            lab.put(namespace, f"net.ipv4.tcp_ecn={int(asked.ecn) or 2}", *asked.sysctls)
         emulated = lab.link(folder / SCENARIO, seed=seed)
         parts = [(name,) for name in asked.classes]
         out = lab.folder / "flows.csv"

@@ -138,16 +138,27 @@ def fates(rows: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> Picture:
     )
 
 
-def distributions(curves: Mapping[str, Sequence[Curves]]) -> list[Picture]:
+def distributions(done: GridResult) -> list[Picture]:
     """Return how long sessions take, and how long pages take; each only where there are any."""
+    curves = done.curves
+    medians = {
+        label: centre(row["fct_p50_s"])
+        for label, row in zip(curves, done.averages, strict=False)
+        if "fct_p50_s" in row
+    }
     pages = page_loads(curves)
     timed = any(run.served_share[-1] > 0 for runs in curves.values() for run in runs)
-    found = [distribution(curves)] if timed or pages is None else []
+    found = [distribution(curves, medians)] if timed or pages is None else []
     return found + ([pages] if pages is not None else [])
 
 
-def distribution(curves: Mapping[str, Sequence[Curves]]) -> Picture:
-    """Return how long sessions take, as shares of all offered and of those served."""
+def distribution(
+    curves: Mapping[str, Sequence[Curves]], medians: Mapping[str, float | None]
+) -> Picture:
+    """Return how long sessions take, as shares of all offered and of those served.
+
+    `medians` are those of the table: a picture is not to name another one.
+    """
     return _within(
         curves,
         ("offered_share", "served_share"),
@@ -163,6 +174,7 @@ def distribution(curves: Mapping[str, Sequence[Curves]]) -> Picture:
             note="Mean over the seeds. Of all offered, a curve ends at the share that was served.",
         ),
         "served",
+        medians,
     )
 
 
@@ -194,7 +206,11 @@ def page_loads(curves: Mapping[str, Sequence[Curves]]) -> Picture | None:
 
 
 def _within(
-    curves: Mapping[str, Sequence[Curves]], fields: tuple[str, str], about: Picture, word: str
+    curves: Mapping[str, Sequence[Curves]],
+    fields: tuple[str, str],
+    about: Picture,
+    word: str,
+    medians: Mapping[str, float | None] | None = None,
 ) -> Picture:
     """Return a distribution of times over all and over those that came to an end.
 
@@ -227,7 +243,10 @@ def _within(
         labels.append(Label(of_all, label, f"{label}: {share:.1f} % {word}", share))
         if served[-1] >= 50:
             half = float(grid[np.searchsorted(served, 50)])
-            text = f"{label}: half within {half:.3g} s"
+            # the points of a curve are so far apart that their third digit says nothing
+            median = (medians or {}).get(label)
+            time_s = f"{half:.2g}" if median is None else f"{median:.3g}"
+            text = f"{label}: half within {time_s} s"
             labels.append(Label(of_served, label, text, 50.0, half))
     return replace(
         about,

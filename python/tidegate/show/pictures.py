@@ -134,7 +134,7 @@ def _compared(done: GridResult) -> Iterator[Drawn]:
     sides = of_grid.sides(done.averages, labels, of_grid.shown_measures(done), seeds)
     parts = [sides]
     if ending:
-        for picture in of_grid.distributions(done.curves):
+        for picture in of_grid.distributions(done):
             file, what = DISTRIBUTIONS[picture.key]
             yield file, f"{name}: {what}", [picture]
         mean = f", mean of {seeds} seeds" if seeds > 1 else ""

@@ -7,11 +7,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use tidegate_core::units::{Time, UnitError};
 
 use crate::behind::{Behind, watch};
 use crate::carrier::{carry, ports};
+use crate::command;
 use crate::device::{Device, DeviceName};
 use crate::report::{Direction, lines};
 use crate::scenario;
@@ -34,7 +35,7 @@ pub struct Emulate {
     /// The scenario
     scenario: PathBuf,
     /// Namespace and name of the first device: NAMESPACE:DEVICE, or DEVICE
-    #[arg(long, value_name = "PLACE", required_unless_present = "command", requires = "right")]
+    #[arg(long, value_name = "PLACE", requires = "right")]
     left: Option<DeviceName>,
     /// Namespace and name of the second device
     #[arg(long, value_name = "PLACE", requires = "left")]
@@ -48,7 +49,7 @@ pub struct Emulate {
     /// Seed of the random numbers
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Duration; default: until SIGINT or SIGTERM
+    /// Duration; default: until SIGINT, SIGTERM or SIGHUP
     #[arg(long, value_name = "TIME", value_parser = time)]
     time: Option<Time>,
     /// Report as JSON
@@ -61,23 +62,36 @@ pub struct Emulate {
 
 /// A time; the error names the units.
 fn time(text: &str) -> Result<Time, String> {
-    text.parse().map_err(|error: UnitError| format!("{}: {}", error.what, error.help))
+    let time: Time =
+        text.parse().map_err(|error: UnitError| format!("{}: {}", error.what, error.help))?;
+    if time == Time::ZERO { Err("nothing is carried in no time".to_owned()) } else { Ok(time) }
 }
 
 impl Emulate {
     /// Carries packets, then reports.
     pub fn run(self) -> Result<(), Failure> {
+        if self.left.is_none() && self.command.is_empty() {
+            return Err(no_ends());
+        }
+        if let Some(wrong) = self.command.first().and_then(|name| command::wrong(name)) {
+            eprintln!("tidegated: {wrong}");
+            std::process::exit(wrong.code)
+        }
         let scenario = scenario::read(&self.scenario, &self.settings)?;
         let ports = ports(&scenario, &self.port)?;
         let stop = Arc::new(AtomicBool::new(false));
-        for signal in [SIGINT, SIGTERM] {
+        for signal in [SIGINT, SIGTERM, SIGHUP] {
+            // `nohup` wants the command to outlive its terminal
+            if signal == SIGHUP && command::ignored(signal) {
+                continue;
+            }
             signal_hook::flag::register(signal, stop.clone()).at("signals")?;
         }
         let behind = (!self.command.is_empty()).then(Behind::make).transpose()?;
         let places = match (&behind, self.left, self.right) {
             (Some(behind), _, _) => behind.places(),
             (None, Some(left), Some(right)) => [left, right],
-            _ => return Err(Failure::usage("--left", "both ends need a device")),
+            _ => return Err(no_ends()),
         };
         let devices = [Device::make(&places[0])?, Device::make(&places[1])?];
         let ended = match &behind {
@@ -105,10 +119,37 @@ impl Emulate {
     }
 }
 
+/// Nothing says between which ends the link is.
+fn no_ends() -> Failure {
+    Failure::usage("emulate", "between which ends?").remedy(
+        "name devices at both ends, --left PLACE and --right PLACE, or a command that runs behind \
+         the link: tidegated emulate FILE -- COMMAND",
+    )
+}
+
 fn say(report: &[Direction; 2], json: bool) -> Result<(), Failure> {
     if json {
         return output::say_json(report);
     }
     output::say(&lines(report));
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // A link of no time reports a measurement of nothing.
+    #[test]
+    fn a_duration_is_more_than_nothing() {
+        assert_eq!(time("2s"), Ok(Time::from_secs(2)));
+        assert!(time("0s").is_err() && time("2").is_err());
+    }
+
+    // Both ways of naming the ends are in the message.
+    #[test]
+    fn without_ends_both_ways_are_named() {
+        let said = no_ends().to_string();
+        assert!(said.contains("--left") && said.contains("-- COMMAND"), "{said}");
+    }
 }

@@ -1,9 +1,9 @@
 //! `tidegated traffic`: real TCP sessions with the arrivals and sizes of a scenario.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::BufWriter;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::{Args, Subcommand};
@@ -99,21 +99,59 @@ fn room_for_sessions() -> rustix::io::Result<()> {
     set(Some(MOST_OPEN)).or_else(|_| set(getrlimit(Resource::Nofile).maximum))
 }
 
+/// A file that a run is to leave. Until the run is over the file is as it was, and a run that fails
+/// leaves nothing.
+struct Table {
+    /// Where it is written; with another name, what it is then renamed to.
+    written: PathBuf,
+    named: Option<PathBuf>,
+}
+
+impl Table {
+    /// Sees that it can be written there.
+    fn at(path: &Path) -> Result<Table, Failure> {
+        let wrong = |error| Failure::usage(path.display(), error);
+        // a link stays one, and a device or a pipe is written to
+        let named = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        if fs::metadata(&named).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+            return Ok(Table { written: named, named: None });
+        }
+        let name = named.file_name().filter(|_| !named.is_dir());
+        let name = name.ok_or_else(|| wrong(std::io::ErrorKind::IsADirectory.into()))?;
+        let beside = format!(".{}.{}.partial", name.to_string_lossy(), std::process::id());
+        let written = named.with_file_name(beside);
+        File::create(&written).and_then(|_| fs::remove_file(&written)).map_err(wrong)?;
+        Ok(Table { written, named: Some(named) })
+    }
+
+    /// Writes it.
+    fn write(self, by: impl FnOnce(File) -> Result<(), Failure>) -> Result<(), Failure> {
+        let place = self.named.as_ref().unwrap_or(&self.written).display().to_string();
+        let made = File::create(&self.written).at(&place).and_then(by);
+        let Some(named) = self.named else { return made };
+        let made = made.and_then(|()| fs::rename(&self.written, named).at(&place));
+        if made.is_err() {
+            // that it cannot be written is said already
+            let _ = fs::remove_file(&self.written);
+        }
+        made
+    }
+}
+
 impl Run {
     fn run(self, runtime: &tokio::runtime::Runtime) -> Result<(), Failure> {
         let scenario = scenario::read(&self.scenario, &self.settings)?;
         let plan = Plan::new(&scenario, self.seed, &self.classes)?;
-        let table =
-            File::create(&self.out).map_err(|error| Failure::usage(self.out.display(), error))?;
+        let table = Table::at(&self.out)?;
         // other runs at the same server have other numbers
         let run = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |at| at.as_nanos() as u64);
         let found = runtime.block_on(client::run(&plan, self.to, run))?;
-        record::write(BufWriter::new(table), &plan, &found.records)?;
         if let Some(how) = found.nobody {
             let what = format!("every session failed, the first one so: {how}");
             return Err(Failure::failed(self.to, what)
                 .remedy("is `tidegated traffic serve` running there, on this port?"));
         }
+        table.write(|file| record::write(BufWriter::new(file), &plan, &found.records))?;
         let told = Summary {
             sessions: found.records.len(),
             completed: found.records.iter().filter(|(_, record)| record.ended.is_some()).count(),
@@ -131,5 +169,70 @@ impl Run {
             self.out.display(),
         ));
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    /// A folder of a test, with its files by name and text.
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new(name: &str) -> Folder {
+            let path = std::env::temp_dir().join(format!("tidegate-{name}-{}", std::process::id()));
+            fs::create_dir_all(&path).expect("a folder");
+            Folder(path)
+        }
+
+        fn files(&self) -> Vec<(String, String)> {
+            let entries = fs::read_dir(&self.0).expect("it is there").map(|entry| {
+                let path = entry.expect("an entry").path();
+                let text = fs::read_to_string(&path).expect("it is text");
+                (path.file_name().expect("a name").to_string_lossy().into_owned(), text)
+            });
+            entries.collect()
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    // A table of an earlier run is there: a run that fails, before or while it writes, leaves it.
+    #[test]
+    fn a_run_that_fails_leaves_the_table_of_an_earlier_one() {
+        let folder = Folder::new("table-kept");
+        let path = folder.0.join("good.csv");
+        fs::write(&path, "earlier").expect("a file");
+        let whole = [("good.csv".to_owned(), "earlier".to_owned())];
+        drop(Table::at(&path).expect("it can be written"));
+        assert_eq!(folder.files(), whole);
+        let table = Table::at(&path).expect("it can be written");
+        let failed = table.write(|mut file| {
+            file.write_all(b"half").at("it")?;
+            Err(Failure::failed("it", "no room"))
+        });
+        assert!(failed.is_err());
+        assert_eq!(folder.files(), whole);
+        let table = Table::at(&path).expect("it can be written");
+        table.write(|mut file| file.write_all(b"new").at("it")).expect("there is room");
+        assert_eq!(folder.files(), [("good.csv".to_owned(), "new".to_owned())]);
+    }
+
+    // What cannot be written is refused before the run, not after it.
+    #[test]
+    fn a_table_that_cannot_be_written_is_refused_before_the_run() {
+        let folder = Folder::new("table-refused");
+        for path in [folder.0.clone(), folder.0.join("not-there/a.csv")] {
+            assert!(Table::at(&path).is_err(), "{}", path.display());
+        }
+        assert_eq!(folder.files(), []);
+        assert!(Table::at(Path::new("/dev/null")).is_ok_and(|table| table.named.is_none()));
     }
 }

@@ -8,18 +8,18 @@ use std::time::Duration;
 
 use rustix::net::sockopt::set_tcp_congestion;
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::AsyncReadExt;
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::task::LocalSet;
 use tokio::time::{Instant, sleep_until, timeout};
 
-use super::diag::{Diag, Info};
 use super::late::Late;
 use super::plan::{Plan, PlannedFlow, Sort};
 use super::record::{FlowResult, Sent};
 use super::request::Request;
 use super::room::Room;
-use super::server::{HAVE_ALL, LINGER, drain, write_zeros};
+use super::server::{HAVE_ALL, LINGER};
+use super::socket::{self, Info, drain, end_data, read_byte, write_all, write_zeros};
 use tidegate_common::fail::{At, Failure};
 
 /// Smallest segment that Linux takes, and payload of a full one on Ethernet with timestamps.
@@ -51,7 +51,6 @@ struct Shared {
     end: Instant,
     to: SocketAddr,
     run: u64,
-    diag: RefCell<Option<Diag>>,
     room: Room,
     /// Sessions that the other end broke off or refused, and how the first did.
     broken: RefCell<(usize, String)>,
@@ -60,11 +59,6 @@ struct Shared {
 impl Shared {
     fn now(&self) -> f64 {
         self.began.elapsed().as_secs_f64()
-    }
-
-    /// The kernel's counts of a connection.
-    fn ask(&self, near: Option<SocketAddr>) -> Option<Info> {
-        self.diag.borrow_mut().as_mut()?.of(near?, self.to)
     }
 }
 
@@ -81,14 +75,16 @@ pub async fn run(plan: &Plan, to: SocketAddr, run: u64) -> Result<RunResult, Fai
         end: began + Duration::from_secs_f64(plan.duration.secs()),
         to,
         run,
-        // without it some columns of the table are zero
-        diag: RefCell::new(Diag::open().ok()),
         room: Room::default(),
         broken: RefCell::default(),
     });
     let late = Late::default();
     let work = async {
         let mut records = open(plan, &shared).await;
+        // nobody is there to be asked, or it is no server of ours
+        if shared.broken.borrow().0 == records.len() && !records.is_empty() {
+            return Ok(records);
+        }
         // what parts with the last sessions goes on meanwhile
         if plan.flows.iter().any(|flow| flow.download) {
             for (flow, sent) in sent(&shared).await? {
@@ -150,10 +146,10 @@ fn try_controls(plan: &Plan, to: SocketAddr) -> Result<(), Failure> {
 async fn session(number: u32, flow: PlannedFlow, sort: Sort, shared: &Shared) -> FlowResult {
     let record =
         Cell::new(FlowResult { start: shared.now(), syn_tries: 1, ..FlowResult::default() });
-    let near = Cell::new(None);
+    let open = RefCell::new(None);
     let patience = sort.patience.map(|patience| Duration::from_secs_f64(patience.secs()));
     let out = patience.map(|patience| Instant::now() + patience).filter(|out| *out < shared.end);
-    let work = exchange(number, flow, &sort, shared, &record, &near);
+    let work = exchange(number, flow, &sort, shared, &record, &open);
     let mut work = std::pin::pin!(work);
     let done = tokio::select! {
         done = &mut work => Some(shared.room.judge(done)),
@@ -161,7 +157,7 @@ async fn session(number: u32, flow: PlannedFlow, sort: Sort, shared: &Shared) ->
     };
     let mut found = record.get();
     match done {
-        Some(Ok(())) => {}
+        Some(Ok(())) => return found,
         Some(Err(error)) => {
             let mut broken = shared.broken.borrow_mut();
             if broken.0 == 0 {
@@ -170,13 +166,11 @@ async fn session(number: u32, flow: PlannedFlow, sort: Sort, shared: &Shared) ->
             broken.0 += 1;
             found.gave_up = Some(shared.now());
         }
-        None => {
-            found.gave_up = out.map(|_| shared.now());
-            // `work` still holds the socket
-            if let Some(info) = shared.ask(near.get()) {
-                record_kernel_counts(&mut found, &flow, &info);
-            }
-        }
+        None => found.gave_up = out.map(|_| shared.now()),
+    }
+    let stream: Option<Rc<TcpStream>> = open.take();
+    if let Some(info) = stream.and_then(|stream| socket::info(&stream).ok()) {
+        record_kernel_counts(&mut found, &flow, &info);
     }
     found
 }
@@ -208,22 +202,21 @@ async fn exchange(
     sort: &Sort,
     shared: &Shared,
     record: &Cell<FlowResult>,
-    near: &Cell<Option<SocketAddr>>,
+    open: &RefCell<Option<Rc<TcpStream>>>,
 ) -> io::Result<()> {
-    let mut stream = connect(sort, shared, near).await?;
+    let stream = connect(sort, shared, open).await?;
     let mut now = record.get();
     now.connected = Some(shared.now());
-    if let Some(info) = shared.ask(near.get()) {
-        now.handshake = info.rtt.as_secs_f64();
-        now.syn_tries = 1 + info.retransmitted;
-    }
+    let info = socket::info(&stream)?;
+    now.handshake = info.rtt.as_secs_f64();
+    now.syn_tries = 1 + info.retransmitted;
     record.set(now);
     // if it is dropped, it is reset at once
-    SockRef::from(&stream).set_linger(Some(Duration::ZERO))?;
+    SockRef::from(&*stream).set_linger(Some(Duration::ZERO))?;
     if flow.download {
         let (run, size) = (shared.run, flow.size);
         let asked = Request::Download { run, flow: number, size, control: sort.control };
-        stream.write_all(&asked.encode()).await?;
+        write_all(&stream, &asked.encode()).await?;
         now.delivered = drain(&stream).await?;
         record.set(now);
         if flow.size.is_some_and(|size| size != now.delivered) {
@@ -231,51 +224,50 @@ async fn exchange(
         }
         now.ended = Some(shared.now());
         record.set(now);
-        return part(stream, Some(HAVE_ALL)).await;
+        return part(stream, Some(HAVE_ALL));
     }
     // the request is the first byte of the data
     let mut first = vec![0; flow.size.map_or(PIECE, |size| PIECE.min(size.max(1) as usize))];
     first[0] = Request::UPLOAD;
-    stream.write_all(&first).await?;
+    write_all(&stream, &first).await?;
     let rest = flow.size.map(|size| size.saturating_sub(first.len() as u64));
     match rest {
-        Some(_) => write_zeros(&mut stream, rest).await?,
+        Some(_) => write_zeros(&stream, rest).await?,
         None => {
             let stop = shared.began + Duration::from_secs_f64(sort.stop.secs());
             let left = stop.saturating_duration_since(Instant::now());
-            if let Ok(done) = timeout(left, write_zeros(&mut stream, None)).await {
+            if let Ok(done) = timeout(left, write_zeros(&stream, None)).await {
                 done?;
             }
         }
     }
-    stream.shutdown().await?;
-    stream.read_u8().await?;
+    end_data(&stream)?;
+    read_byte(&stream).await?;
     now.ended = Some(shared.now());
-    if let Some(info) = shared.ask(near.get()) {
-        record_kernel_counts(&mut now, &flow, &info);
-    }
+    record_kernel_counts(&mut now, &flow, &socket::info(&stream)?);
     record.set(now);
-    part(stream, None).await
+    part(stream, None)
 }
 
 /// Closes a completed session in the background.
-async fn part(mut stream: TcpStream, last: Option<u8>) -> io::Result<()> {
-    SockRef::from(&stream).set_linger(None)?;
+fn part(stream: Rc<TcpStream>, last: Option<u8>) -> io::Result<()> {
+    SockRef::from(&*stream).set_linger(None)?;
     tokio::task::spawn_local(async move {
         if let Some(last) = last {
-            let _ = stream.write_u8(last).await;
+            let _ = write_all(&stream, &[last]).await;
         }
         tokio::time::sleep(LINGER).await;
     });
     Ok(())
 }
 
-/// Connects with the segment size and the congestion control of the class.
+/// Connects with the segment size and the congestion control of the class; `open` has the socket
+/// from the first SYN on.
 async fn connect(
     sort: &Sort,
     shared: &Shared,
-    near: &Cell<Option<SocketAddr>>,
-) -> io::Result<TcpStream> {
+    open: &RefCell<Option<Rc<TcpStream>>>,
+) -> io::Result<Rc<TcpStream>> {
     let socket = Socket::new(Domain::for_address(shared.to), Type::STREAM, Some(Protocol::TCP))?;
     socket.set_nonblocking(true)?;
     if sort.mss < FULL {
@@ -289,9 +281,10 @@ async fn connect(
         {
             return Err(error);
         }
-        _ => near.set(socket.local_addr()?.as_socket()),
+        _ => {}
     }
-    let stream = TcpStream::from_std(socket.into())?;
+    let stream = Rc::new(TcpStream::from_std(socket.into())?);
+    open.replace(Some(stream.clone()));
     stream.writable().await?;
     match stream.take_error()? {
         Some(error) => Err(error),
@@ -305,7 +298,7 @@ async fn sent(shared: &Shared) -> Result<Vec<(u32, Sent)>, Failure> {
     let ask = async {
         let socket = if shared.to.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
         let mut stream = socket.connect(shared.to).await?;
-        stream.write_all(&Request::Records { run: shared.run }.encode()).await?;
+        write_all(&stream, &Request::Records { run: shared.run }.encode()).await?;
         let mut text = Vec::new();
         stream.read_to_end(&mut text).await?;
         serde_json::from_slice(&text).map_err(io::Error::from)

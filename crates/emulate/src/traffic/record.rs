@@ -3,12 +3,12 @@
 //! | column | source |
 //! |---|---|
 //! | `start_s` | the call that sends the first SYN |
-//! | `syn_tries` | one, and what the kernel sent again until the connection stood, the run ended or the user gave up; where the kernel itself gave up, one |
+//! | `syn_tries` | one, and what the kernel sent again until the connection stood, the run ended, or the user or the kernel gave up |
 //! | `admitted_s` | of an upload: the connection stood, less the round trip of its handshake, which is when the SYN that got through was sent. Of a download: the connection stood, less half of the shortest handshake of the run, for the way of the SYN+ACK behind the gate. Not before the start |
 //! | `data_done_s` | of a download: its end was read. Of an upload: half of the shortest handshake before `closed_s` |
 //! | `closed_s` | of an upload: the server, which says when it has everything, was heard. Of a download: as the server says, from its accepting to the answer to its end, put behind half of the shortest handshake after the connection stood |
 //! | `gave_up_s` | the user's patience or the kernel's tries were over, or the session was reset |
-//! | `sent_packets`, `retransmitted_packets`, `timeouts` | the kernel of the end that sends |
+//! | `sent_packets`, `retransmitted_packets`, `timeouts` | the kernel of the end that sends, whether the flow came to its end or not |
 //! | `delivered_bytes` | what was acknowledged, or read |
 
 use std::io::Write;

@@ -8,15 +8,14 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use rustix::net::sockopt::set_tcp_congestion;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::task::LocalSet;
 use tokio::time::{Instant, timeout};
 
-use super::diag::Diag;
 use super::record::Sent;
 use super::request::Request;
 use super::room::Room;
+use super::socket::{drain, end_data, info, read_byte, read_exact, write_all, write_zeros};
 use tidegate_common::fail::{At, Failure};
 use tidegate_model::control::TcpControl;
 
@@ -31,14 +30,6 @@ const PATIENCE: Duration = Duration::from_secs(300);
 pub(super) const HAVE_ALL: u8 = b'K';
 /// See `HAVE_ALL`.
 pub(super) const LINGER: Duration = Duration::from_millis(200);
-/// The data of one write.
-static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
-
-thread_local! {
-    /// Buffer for received data, which is ignored: one for all sessions.
-    static SINK: RefCell<Vec<u8>> = RefCell::new(vec![0; 1 << 16]);
-}
-
 /// The records, by run and flow.
 #[derive(Default)]
 struct Book {
@@ -66,15 +57,12 @@ impl Book {
     }
 }
 
-/// The addresses of a connection, ours first.
-type AddressPair = (SocketAddr, SocketAddr);
-
 /// Shared by all sessions.
+#[derive(Default)]
 struct Shared {
     book: RefCell<Book>,
     /// Downloads under way, by run and flow.
-    active: RefCell<BTreeMap<(u64, u32), AddressPair>>,
-    diag: RefCell<Option<Diag>>,
+    active: RefCell<BTreeMap<(u64, u32), Rc<TcpStream>>>,
 }
 
 /// Listens there.
@@ -96,12 +84,7 @@ fn listen(at: SocketAddr) -> io::Result<TcpListener> {
 /// The address cannot be bound, or this machine has no room for a session.
 pub async fn serve(at: SocketAddr) -> Result<(), Failure> {
     let listener = listen(at).at(at)?;
-    let shared = Rc::new(Shared {
-        book: RefCell::default(),
-        active: RefCell::default(),
-        // without it some columns of the table are zero
-        diag: RefCell::new(Diag::open().ok()),
-    });
+    let shared = Rc::new(Shared::default());
     eprintln!("tidegated: serving at {at}");
     let room = Rc::new(Room::default());
     let accept = async {
@@ -129,98 +112,61 @@ pub async fn serve(at: SocketAddr) -> Result<(), Failure> {
         .await
 }
 
-async fn session(mut stream: TcpStream, shared: &Shared) -> io::Result<()> {
+async fn session(stream: TcpStream, shared: &Shared) -> io::Result<()> {
     let accepted = Instant::now();
-    let Ok(asked) = timeout(PATIENCE, request(&mut stream)).await else { return Ok(()) };
+    let Ok(asked) = timeout(PATIENCE, request(&stream)).await else { return Ok(()) };
     match asked? {
         Request::Upload => {
             drain(&stream).await?;
-            stream.write_u8(HAVE_ALL).await?;
+            write_all(&stream, &[HAVE_ALL]).await?;
             tokio::time::sleep(LINGER).await;
             Ok(())
         }
         Request::Download { run, flow, size, control } => {
-            let Some(ends) = ends(&stream) else { return Ok(()) };
-            shared.active.borrow_mut().insert((run, flow), ends);
-            let given = give(&mut stream, size, control).await;
+            let stream = Rc::new(stream);
+            shared.active.borrow_mut().insert((run, flow), stream.clone());
+            let given = give(&stream, size, control).await;
             shared.active.borrow_mut().remove(&(run, flow));
-            let sent = sent(ends, shared, given.is_ok().then(|| accepted.elapsed()));
+            let sent = sent(&stream, given.is_ok().then(|| accepted.elapsed()))?;
             shared.book.borrow_mut().record(run, flow, sent);
             given
         }
         Request::Records { run } => {
             // downloads that go on have sent data too
-            let active = shared.active.borrow().clone();
-            for (&(_, flow), &ends) in active.range((run, 0)..=(run, u32::MAX)) {
-                let sent = sent(ends, shared, None);
-                shared.book.borrow_mut().record(run, flow, sent);
+            for (&(_, flow), stream) in shared.active.borrow().range((run, 0)..=(run, u32::MAX)) {
+                shared.book.borrow_mut().record(run, flow, sent(stream, None)?);
             }
             let records = shared.book.borrow().of(run);
-            let text = serde_json::to_vec(&records).map_err(io::Error::other)?;
-            stream.write_all(&text).await
+            write_all(&stream, &serde_json::to_vec(&records).map_err(io::Error::other)?).await
         }
     }
 }
 
-async fn request(stream: &mut TcpStream) -> io::Result<Request> {
+async fn request(stream: &TcpStream) -> io::Result<Request> {
     let wrong = || io::Error::new(io::ErrorKind::InvalidData, "no request");
-    let mut bytes = vec![stream.read_u8().await?];
+    let mut bytes = vec![read_byte(stream).await?];
     bytes.resize(Request::length(bytes[0]).ok_or_else(wrong)?, 0);
-    stream.read_exact(&mut bytes[1..]).await?;
+    read_exact(stream, &mut bytes[1..]).await?;
     Request::decode(&bytes).ok_or_else(wrong)
 }
 
 /// Sends the bytes and a FIN, and waits for the answer.
-async fn give(stream: &mut TcpStream, size: Option<u64>, control: TcpControl) -> io::Result<()> {
-    set_tcp_congestion(&*stream, control.name())?;
+async fn give(stream: &TcpStream, size: Option<u64>, control: TcpControl) -> io::Result<()> {
+    set_tcp_congestion(stream, control.name())?;
     write_zeros(stream, size).await?;
-    stream.shutdown().await?;
-    stream.read_u8().await.map(drop)
+    end_data(stream)?;
+    read_byte(stream).await.map(drop)
 }
 
-/// Reads to the end; the number of bytes.
-pub(super) async fn drain(stream: &TcpStream) -> io::Result<u64> {
-    let mut bytes = 0;
-    loop {
-        stream.readable().await?;
-        match SINK.with_borrow_mut(|sink| stream.try_read(sink)) {
-            Ok(0) => return Ok(bytes),
-            Ok(some) => bytes += some as u64,
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-            Err(error) => return Err(error),
-        }
-    }
-}
-
-/// Writes `size` zeros; none: without end.
-pub(super) async fn write_zeros(stream: &mut TcpStream, size: Option<u64>) -> io::Result<()> {
-    let mut left = size.unwrap_or(u64::MAX);
-    while left > 0 {
-        let piece = usize::try_from(left).unwrap_or(ZEROS.len()).min(ZEROS.len());
-        let written = stream.write(&ZEROS[..piece]).await?;
-        if written == 0 {
-            return Err(io::ErrorKind::WriteZero.into());
-        }
-        if size.is_some() {
-            left -= written as u64;
-        }
-    }
-    Ok(())
-}
-
-fn ends(stream: &TcpStream) -> Option<AddressPair> {
-    stream.local_addr().ok().zip(stream.peer_addr().ok())
-}
-
-fn sent((near, far): AddressPair, shared: &Shared, closed: Option<Duration>) -> Sent {
-    let mut diag = shared.diag.borrow_mut();
-    let info = diag.as_mut().and_then(|diag| diag.of(near, far)).unwrap_or_default();
-    Sent {
+/// What was sent to a client, who may have reset the connection meanwhile.
+fn sent(stream: &TcpStream, closed: Option<Duration>) -> io::Result<Sent> {
+    let info = info(stream)?;
+    Ok(Sent {
         packets: info.data_sent,
         again: info.data_again,
         timeouts: info.timeouts,
         closed_after: closed.map(|span| span.as_secs_f64()),
-    }
+    })
 }
 
 #[cfg(test)]
@@ -239,5 +185,36 @@ mod tests {
             io::Result::Ok(rustix::net::sockopt::tcp_congestion(&far)?)
         });
         assert_eq!(begun.expect("the loopback is there"), "reno");
+    }
+
+    // A user reads 200000 bytes of a download and gives up. They were sent in four segments at
+    // least, as one has 65535 bytes at most.
+    #[test]
+    fn what_was_sent_to_a_user_who_gives_up_is_counted() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let (given, sent) = runtime
+            .expect("a runtime")
+            .block_on(async {
+                let listener = listen(SocketAddr::from(([127, 0, 0, 1], 0)))?;
+                let near = TcpStream::connect(listener.local_addr()?).await?;
+                let far = listener.accept().await?.0;
+                let shared = Shared::default();
+                let size = Some(100_000_000);
+                let asked = Request::Download { run: 7, flow: 0, size, control: TcpControl::Reno };
+                write_all(&near, &asked.encode()).await?;
+                let user = async {
+                    read_exact(&near, &mut vec![0; 200_000]).await?;
+                    socket2::SockRef::from(&near).set_linger(Some(Duration::ZERO))?;
+                    drop(near);
+                    io::Result::Ok(())
+                };
+                let (given, read) = tokio::join!(session(far, &shared), user);
+                read?;
+                io::Result::Ok((given, shared.book.borrow().of(7)))
+            })
+            .expect("the loopback is there");
+        assert!(given.is_err(), "it was reset");
+        let [(0, sent)] = sent[..] else { panic!("one download, not {sent:?}") };
+        assert!(sent.packets >= 4 && sent.closed_after.is_none(), "{sent:?}");
     }
 }

@@ -88,9 +88,10 @@ impl Report {
             let place = problem.place.as_ref()?;
             Some(Excerpt::cut(texts.get(place.text)?, &place.span))
         };
-        let with_excerpt = |problem| {
+        let with_excerpt = |problem: Problem| {
             let excerpt = excerpt(&problem);
-            (problem, excerpt)
+            let (what, help) = (printable(&problem.what), printable(&problem.help));
+            (Problem { what, help, ..problem }, excerpt)
         };
         Report { problems: problems.into_iter().map(with_excerpt).collect() }
     }
@@ -136,6 +137,11 @@ impl Report {
         };
         self.problems.iter().map(render).collect::<Vec<_>>().join("\n\n")
     }
+}
+
+/// A message that may quote a file which is no text, without what a terminal would obey.
+fn printable(text: &str) -> String {
+    text.replace(|letter: char| letter.is_control() && letter != '\n', "\u{fffd}")
 }
 
 /// Longest part of a line that is shown on each side of a location.

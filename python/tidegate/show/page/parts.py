@@ -44,7 +44,7 @@ def _comparison(page: Page, loaded: Loaded, part: str) -> None:
     _draw(page, part, of_grid.sides(done.averages, labels, chosen, seeds))
     if not endless(done.averages):
         _draw(page, part, of_grid.fates(done.averages, labels))
-        for picture in of_grid.distributions(done.curves):
+        for picture in of_grid.distributions(done):
             _draw(page, part, picture)
     if len(labels) > 1 and seeds > 1:
         _draw(page, part, of_grid.differences(done, labels, chosen))
