@@ -38,8 +38,11 @@ def _times(runs: Sequence[Row]) -> set[tuple[float, float]]:
 
 def _identical(done: GridResult, rows: Sequence[Row]) -> list[list[Row]]:
     by_fate: dict[str, list[Row]] = {}
+    by_settings: dict[tuple[tuple[str, str], ...], list[Row]] = {}
+    for run in done.rows:
+        by_settings.setdefault((*run["settings"].items(),), []).append(run)
     for row in rows:
-        runs = _runs(done, row)
+        runs = by_settings[(*row["settings"].items(),)]
         fate = repr([[each["seed"], *_fate(each)] for each in runs])
         by_fate.setdefault(fate, []).append(row)
     return list(by_fate.values())
