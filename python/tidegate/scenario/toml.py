@@ -27,7 +27,7 @@ _FITS = (
 
 def _shown(value: object) -> str:
     known = value is None or isinstance(value, int | float)
-    return repr(value) if known else f"a {type(value).__name__}: {value!r}"
+    return repr(value) if known else f"{value!r} ({type(value).__name__})"
 
 
 def key(*parts: str) -> str:
@@ -70,12 +70,12 @@ def given(name: object, value: object) -> str:
         )
     if isinstance(value, str):
         return value
+    if isinstance(value, float) and not isfinite(value):
+        raise Unfit(f"{name} cannot hold {value!r}.", _FITS)
     try:
-        if not isinstance(value, float) or isfinite(value):
-            return inline(value)
-    except Unfit:
-        pass
-    raise Unfit(f"{name} cannot be {_shown(value)}.", _FITS)
+        return inline(value)
+    except Unfit as error:
+        raise Unfit(error.what.replace("A scenario", name, 1), _FITS) from None
 
 
 def document(tables: Mapping[str, Any]) -> str:
