@@ -8,7 +8,8 @@ from functools import cached_property
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from tidegate.errors import UsageError
+from tidegate.arguments import text, worded
+from tidegate.errors import UsageError, warn
 from tidegate.grid import axes as grid
 from tidegate.grid import plan
 from tidegate.grid.case_runs import CaseRuns
@@ -21,7 +22,7 @@ from tidegate.grid.merge import merge as together
 from tidegate.results.columns import frame
 from tidegate.results.laws import Control, Filter, Law, OwnLaw, QueueLaw, RateLaw
 from tidegate.results.location import location
-from tidegate.results.run_files import write_single_run
+from tidegate.results.run_files import about_run, same_run, write_single_run
 from tidegate.results.simulate import simulate
 from tidegate.results.statistics import summarise
 from tidegate.results.store import opened
@@ -30,6 +31,7 @@ from tidegate.scenario.document import read as document
 from tidegate.scenario.recorded import Recorded
 from tidegate.scenario.recorded import read as recorded
 from tidegate.show import finished
+from tidegate.show.hints import alike
 from tidegate.show.look import Look
 from tidegate.show.shown_grid import ShownGrid, as_pandas
 
@@ -102,6 +104,13 @@ def _rows(name: str, of: str) -> cached_property[pl.DataFrame]:
 
     table.__doc__ = f"One row per {of}."
     return cached_property(table)
+
+
+FRAMES = (
+    *("flows", "ports", "events", "arrivals", "flow_series", "class_series", "queue_series"),
+    *("acks", "udp", "video", "pages", "objects"),
+)
+"""The tables of a run that are frames."""
 
 
 class Result:
@@ -206,26 +215,41 @@ class Result:
     objects = _rows("objects", "object of a page")
 
     def _frame(self, name: str) -> pl.DataFrame:
+        if text(name, "A table", "flows") not in FRAMES:
+            raise UsageError(f"There is no table {name}.", f"The tables are {', '.join(FRAMES)}.")
         if self.outcome is not None:
             return frame(self.outcome.tables[name])
         assert self._saved is not None
         return self._saved.table(name)
 
+    @worded(out="folder")
     def save(self, folder: str | Path) -> Path:
         """Write Parquet files, summary.json and manifest.json; `load` reads them again.
 
         Args:
-            folder: A single run that an earlier `save` wrote there is replaced, nothing else.
+            folder: If the same run is there, it is replaced, nothing else: a run of another
+                scenario, seed or code is kept.
 
         Returns:
             The folder.
+
+        Raises:
+            TidegateError: Something else is there.
         """
-        with opened(location(folder)) as store:
+        where = location(folder)
+        with opened(where, replaces=functools.partial(self._is_in, where)) as store:
             if self.outcome is not None:
                 write_single_run(store, self.outcome)
             elif self._saved is not None:
                 self._saved.copy_to(store)
             return store.commit()
+
+    def _is_in(self, folder: Path, manifest: dict[str, Any]) -> bool:
+        """Tell whether a folder holds this run, so that replacing it loses nothing."""
+        mine = self._saved.manifest if self._saved is not None else None
+        if self.outcome is not None:
+            mine = about_run(self.outcome.scenario.show(), self.outcome.seed)
+        return mine is not None and same_run(folder, manifest, mine, self.summary["result_hash"])
 
 
 class Comparison(ShownGrid):
@@ -274,12 +298,15 @@ class Study(CaseRuns):
 def _document(source: Source, settings: Mapping[str, object] | None) -> Document:
     """Find a scenario: also by the URL of a file in an object store."""
     path = isinstance(source, str) and "\n" not in source
-    return document(location(cast("str", source)) if path else source, settings)
+    return document(location(cast("str", source), "a scenario") if path else source, settings)
 
 
 G = TypeVar("G", Comparison, Sweep)
+WORDED = 4
+"""The line of the caller of a function that is `worded`, counted from `warn`."""
 
 
+@worded()
 def flows(path: str | Path, tick: Callable[[int], None] | None = None) -> Flows:
     """Read the connections of TCP and QUIC in a packet capture (pcap or pcapng).
 
@@ -293,9 +320,10 @@ def flows(path: str | Path, tick: Callable[[int], None] | None = None) -> Flows:
     Raises:
         TidegateError: The file cannot be read, is no capture, or holds neither.
     """
-    return Flows(**vars(recorded(location(path), tick)))
+    return Flows(**vars(recorded(location(path, "a packet capture"), tick)))
 
 
+@worded()
 def run(
     source: Source,
     *,
@@ -320,9 +348,12 @@ def run(
 
     An exception of a law of your own passes through, with its traceback.
     """
-    return Result(simulate(_document(source, settings).load(), seed, laws))
+    scenario = _document(source, settings).load()
+    warn(scenario.warnings, WORDED)
+    return Result(simulate(scenario, seed, laws))
 
 
+@worded()
 def compare(
     source: Source,
     *,
@@ -377,10 +408,14 @@ def compare(
     controls = plan.Controls(gates, queues, port)
     spans = grid.asked(vary or {})
     planned = plan.comparison(written, controls, axes=spans, seeds=seeds, laws=laws)
-    names = chosen(metrics, planned.subject)
-    return _execute(planned, Comparison, laws, Executor(workers, dask), names, out, plots=plots)
+    names, executor = chosen(metrics, planned.subject), Executor(workers, dask)
+    warn(planned.warnings, WORDED)
+    done = _execute(planned, Comparison, laws, executor, names, out, plots=plots)
+    warn(alike(done), WORDED)
+    return done
 
 
+@worded(vary="axes")
 def sweep(
     source: Source,
     axes: Mapping[str, Sequence[object]] | str | None = None,
@@ -451,9 +486,12 @@ def sweep(
     )
     names = chosen(metrics, planned.subject)
     executor = Executor(workers, dask)
-    return _execute(
+    warn(planned.warnings, WORDED)
+    done = _execute(
         planned, Sweep, laws, executor, names, out, keep_flows=keep_flows, mix=mix, plots=plots
     )
+    warn(alike(done) if shard is None else (), WORDED)
+    return done
 
 
 def _execute(
@@ -502,6 +540,7 @@ def _bar(planned: plan.Plan, missing: Sequence[plan.Job]) -> AbstractContextMana
     )
 
 
+@worded()
 def load(folder: str | Path) -> Result | Comparison | Sweep | Study:
     """Read the finished runs in a folder; nothing is run.
 
@@ -521,6 +560,7 @@ def load(folder: str | Path) -> Result | Comparison | Sweep | Study:
     return found.result(Sweep) if found.command == "sweep" else Study.of(found)
 
 
+@worded()
 def merge(
     parts: Sequence[str | Path],
     out: str | Path,

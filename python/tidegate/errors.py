@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
 
@@ -35,6 +36,17 @@ class TidegateWarning(UserWarning):
     """Something that the user should know; the command continues."""
 
 
+def warn(found: Iterable[str], level: int = 3) -> None:
+    """Tell what may make results misleading: a command prints it, in Python it is a warning.
+
+    `level`: how many calls up the line is that Python shows; 3: where the caller was called.
+    """
+    import warnings
+
+    for each in found:
+        warnings.warn(each, TidegateWarning, stacklevel=level)
+
+
 class Stopped(Exception):
     """A run was asked to stop before its end."""
 
@@ -47,9 +59,11 @@ def path_of(given: object, what: str) -> Path:
     """
     from pathlib import Path
 
-    if isinstance(given, str | os.PathLike):
-        return given if isinstance(given, Path) else Path(given)
-    if hasattr(given, "read_bytes"):
+    text = isinstance(given, str | os.PathLike) and os.fspath(given)
+    # an empty text would be the folder that one is in, which nobody named
+    if isinstance(text, str) and text and "\0" not in text:
+        return given if isinstance(given, Path) else Path(text)
+    if not isinstance(given, str | os.PathLike) and hasattr(given, "read_bytes"):
         return cast("Path", given)
     raise UsageError(
         f"{given!r} is no path of {what}.", "Give its path, as text or as a `pathlib.Path`."

@@ -118,7 +118,12 @@ def test_thirty_who_were_served_are_thirty(viewers, never):
 
 def test_of_each_class_with_too_few_what_was_counted_is_said():
     seen = {"video.viewers": 10, "video.never_started_share": 0.5}
-    rest = {"voice.sent_packets": 3.0, "updates.arrived": 1.0, "updates.flows": 1.0}
+    rest = {
+        "voice.sent_packets": 3.0,
+        "voice.call_mos": 4.0,
+        "updates.arrived": 1.0,
+        "updates.flows": 1.0,
+    }
     settings = [Setting(name, {1: seen | rest, 2: seen | rest}) for name in ("none", "tide")]
     every = [run for setting in settings for run in setting.runs.values()]
     users = users_of(("video", "voice", "updates"), PORT, every, ("updates",))

@@ -1,8 +1,10 @@
 """The command that a run or a comparison names to try next: it is about the same."""
 
+import json
 import shlex
 from pathlib import Path
 
+import tidegate as laboratory
 from test_warnings import settings
 from tidegate.show.next_command import Typed
 
@@ -151,3 +153,26 @@ def test_what_to_try_next_ends_no_run(tidegate, overload_file):
     done = tidegate("run", overload_file, "--set", "duration=6s")
     assert done.returncode == 0, done.stderr
     assert "Data and summary" in done.stderr
+
+
+def test_the_command_to_try_next_is_about_the_variant_that_was_run(tidegate, overload_file):
+    """A comparison has no --variant: what the variant changes is set, its gate is compared."""
+    with overload_file.open("a", encoding="utf-8") as file:
+        file.write(
+            '\n[variant.slow]\ntopology.dumbbell.bottleneck.rate = "1Mbit"\n'
+            'port.bottleneck.gate = { law = "fixed-rate", rate = "7/s" }\n'
+        )
+    quick = ("--set", "duration=6s")
+    done = tidegate("run", overload_file, "--variant", "slow", *quick)
+    assert done.returncode == 0, done.stderr
+    words = next_command(done.stderr)
+    assert words[words.index("--gate") + 1] == "none,fixed-rate:rate=7/s"
+    sets = [words[place + 1] for place, word in enumerate(words) if word == "--set"]
+    assert sets == ["duration=6s", 'topology.dumbbell.bottleneck.rate="1Mbit"']
+    again = tidegate(*words[1:], "--seeds", "1", "--no-plots", "--out", "next")
+    assert again.returncode == 0, again.stderr
+    alone = json.loads(tidegate("run", overload_file, "--variant", "slow", *quick, "--json").stdout)
+    rows = {
+        row["settings"]["gate"]: row for row in laboratory.load(overload_file.parent / "next").rows
+    }
+    assert rows["fixed-rate:rate=7/s"]["result_hash"] == alone["result_hash"]

@@ -138,12 +138,15 @@ def test_what_was_lost_of_udp_is_a_share_of_what_was_sent():
         "lost_packets": np.array([15, 0]),  # five are under way
         **numbers,
     }
-    got = breakdown.datagrams(table)
+    got = breakdown.datagrams(table, ["idle"])
     assert list(got) == ["voice", "idle"]
     assert got["voice"]["lost_share"] == 15 / 200
     assert got["voice"]["delay_p95_s"] == 0.5
     assert got["idle"]["lost_share"] is None
     assert got["idle"]["jitter_s"] is None
+    # docs/metrics.md: files have no opinion score
+    assert got["voice"]["call_mos"] is None
+    assert breakdown.datagrams(table, ["voice"])["voice"]["call_mos"] > 1.0
 
 
 def test_wait_is_from_first_syn_to_admission():

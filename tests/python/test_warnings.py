@@ -93,6 +93,7 @@ def test_a_scenario_without_contradictions_gives_no_warning(tidegate, overload_f
     assert "arning" not in done.stderr + done.stdout
 
 
+@pytest.mark.filterwarnings("default:the gate at:tidegate.TidegateWarning")
 def test_a_gate_on_downloads_acts_by_itself():
     """It goes by the SYN+ACK, which the data of a download follows; `admit` says the same."""
     gate = {"law": "fixed-rate", "rate": "10/s"}
@@ -318,3 +319,50 @@ def test_a_command_that_is_shown_can_be_typed_as_it_stands(monkeypatch, called, 
     monkeypatch.setattr("sys.argv", [called])
     monkeypatch.setattr("shutil.which", lambda _: "/on/the/path/tidegate")
     assert next_command.program() == shown
+
+
+@pytest.mark.parametrize("what", MISLEADING)
+def test_python_warns_of_the_same(tidegate, overload_file, what):
+    """`tidegate run` and `tidegate.run` say one thing, at the line of the caller."""
+    asked, _ = MISLEADING[what]
+    one = {"duration": ["20s"]}
+    many = {"seeds": 1, "settings": asked, "plots": False}
+    for command, options, call in (
+        ("run", (), lambda: laboratory.run(overload_file, settings=asked)),
+        (
+            "compare",
+            ("--vary", "duration=20s"),
+            lambda: laboratory.compare(overload_file, vary=one, **many),
+        ),
+        ("sweep", ("--vary", "duration=20s"), lambda: laboratory.sweep(overload_file, one, **many)),
+    ):
+        done = tidegate(command, overload_file, *options, *settings(asked), "--dry-run")
+        told = [line for line in done.stderr.splitlines() if "warning" in line]
+        with pytest.warns(laboratory.TidegateWarning) as found:
+            call()
+        assert [f"tidegate: warning: {each.message}." for each in found] == told
+        assert all(each.filename == __file__ for each in found)
+
+
+def test_a_part_of_a_sweep_without_a_run_says_so(tidegate, overload_file):
+    """One run has no second part."""
+    asked = ("--vary", "duration=4s", "--seeds", "1", "--set", "warmup=1s")
+    done = tidegate("sweep", overload_file, *asked, "--shard", "2/2", "--dry-run")
+    assert "tidegate: warning: part 2 of 2 has no run, as there are 1 runs in all" in done.stderr
+    with pytest.warns(laboratory.TidegateWarning, match="part 2 of 2 has no run"):
+        laboratory.sweep(
+            overload_file, {"duration": ["4s"]}, seeds=1, settings={"warmup": "1s"}, shard="2/2"
+        )
+
+
+def test_settings_with_the_same_results_are_named_wherever_they_are_run(tidegate, overload_file):
+    """A gate that admits more than comes changes nothing."""
+    said = "Identical results under none and fixed-rate:100000: the difference had no effect"
+    gates, quick = "none,fixed-rate:100000", {"duration": "4s", "warmup": "1s"}
+    for command in ("compare", "sweep"):
+        done = tidegate(command, overload_file, "--gate", gates, "--seeds", "2", *settings(quick))
+        assert f"tidegate: warning: {said}." in done.stderr
+        with pytest.warns(laboratory.TidegateWarning, match=said):
+            getattr(laboratory, command)(
+                overload_file, gates=gates, seeds=2, settings=quick, plots=False
+            )

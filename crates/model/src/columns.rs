@@ -206,9 +206,9 @@ table! {
     start_s: f64 "s" "first SYN sent, or first packet of UDP";
     admitted_s: f64 "s" "the opening packet that got through passed the last gated port of its path, else reached the receiver";
     data_done_s: f64 "s" "last byte delivered in order";
-    closed_s: f64 "s" "acknowledgement of the FIN received; of UDP: everything was sent, whatever of it arrives";
+    closed_s: f64 "s" "acknowledgement of the FIN received; of UDP: everything was sent, and of a flow of a size the last packet that gets through was delivered";
     gave_up_s: f64 "s" "the user or the transport gave up, or the session was refused by a reset";
-    fct_s: f64 "s" "flow completion time: start to close; empty also for UDP of which data was lost or is under way at the end, and for connections of users who load pages, whose times are in `pages` and `objects`";
+    fct_s: f64 "s" "flow completion time: start to close (of a receiver with `optimistic-acks` that may be before all has arrived); empty also for UDP of which data was lost or is under way at the end, and for connections of users who load pages, whose times are in `pages` and `objects`";
     fct_admitted_s: f64 "s" "admission to close";
     goodput_bps: f64 "bit/s" "bits delivered over flow completion time";
     syn_tries: u32 "packets" "opening packets sent, retries included";
@@ -341,7 +341,7 @@ table! {
     ClassSeriesRow of CLASS_SERIES:
     time_s: f64 "s" "end of the interval";
     class: Category "" "traffic class";
-    open_flows: u32 "flows" "flows admitted and not over at the end of the interval";
+    open_flows: u32 "flows" "flows admitted and not over at the end of the interval; UDP is over when everything was sent";
     rate_bps: f64 "bit/s" "payload delivered in order over the interval, of all flows";
 }
 

@@ -159,3 +159,30 @@ transport = { udp = { rate = "2Mbit" } }
     let report = of(&[Setting { key: MEDIA, value: "{}" }]).unwrap_err().to_string();
     assert!(report.contains("no way from"), "{report}");
 }
+
+/// docs/metrics.md, "Packets of UDP": calls have no size, are media, or send constantly at 128
+/// kbit/s at most; other flows of UDP are files.
+#[test]
+fn flows_of_a_size_are_files_unless_they_are_speech_or_media() {
+    let udp = |key: &'static str| format!("traffic.background.transport.udp.{key}");
+    let (rate, burst, media) = (udp("rate"), udp("burst"), udp("media"));
+    let five = "{ packets = 5, every = \"1s\" }";
+    let is_call = |more: &[(&str, &str)], sized: bool| {
+        let mut set = more.to_vec();
+        if sized {
+            // the document stops flows without end, and those of a size take no `stop`
+            let class = "{ arrivals = { at = [\"0s\"] }, size = \"100kB\", \
+                         transport = { udp = { rate = \"2Mbit\" } } }";
+            set.insert(0, ("traffic.background", class));
+        }
+        let class = loaded(&set).unwrap().traffic.remove(0);
+        let Transport::Udp(udp) = class.transport else { panic!() };
+        udp.is_call(&class.size)
+    };
+    assert!(is_call(&[], false));
+    assert!(!is_call(&[], true));
+    assert!(is_call(&[(&rate, "128kbit")], true));
+    assert!(!is_call(&[(&rate, "129kbit")], true));
+    assert!(!is_call(&[(&rate, "80kbit"), (&burst, five)], true));
+    assert!(is_call(&[(&media, "{}")], true));
+}

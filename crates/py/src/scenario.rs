@@ -55,6 +55,16 @@ impl Scenario {
         classes.map(|class| class.name.clone()).collect()
     }
 
+    /// The classes of UDP whose flows are calls, and no files.
+    #[getter]
+    fn calls(&self) -> Vec<String> {
+        let is_call = |class: &&model::scenario::Class| match &class.transport {
+            model::scenario::Transport::Udp(udp) => udp.is_call(&class.size),
+            _ => false,
+        };
+        self.checked.traffic.iter().filter(is_call).map(|class| class.name.clone()).collect()
+    }
+
     /// Of each port whose direction is known: its name, and whether it leads to the users
     /// ("download") or away from them ("upload").
     #[getter]

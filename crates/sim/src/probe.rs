@@ -88,9 +88,7 @@ pub(crate) fn flow_columns(rows: &[Row], scenario: &Scenario) -> Vec<Column> {
     // a connection of many objects has no time of completion that anybody waits for
     let timed = |row: &Row| {
         let class = &scenario.traffic[usize::from(row.class)];
-        // UDP ends also where data is lost, and is not complete then
-        let udp = matches!(class.transport, Transport::Udp(_)) && row.size != UNLIMITED;
-        class.pages().is_none() && (!udp || row.delivered >= row.size)
+        class.pages().is_none() && row.is_complete(matches!(class.transport, Transport::Udp(_)))
     };
     let rows = (0..).zip(rows).map(|(flow, row)| flow_row(flow, row, timed(row)));
     FlowRow::columns(rows, |column| names(scenario, column))

@@ -73,6 +73,13 @@ impl Row {
         self.closed != Time::NEVER || self.gave_up != Time::NEVER
     }
 
+    /// Whether the flow has closed with all that it had to send: a flow of UDP that lost data, or
+    /// whose data is under way, has closed at its sender alone.
+    pub(crate) fn is_complete(&self, udp: bool) -> bool {
+        let short = udp && self.size != UNLIMITED && self.data_done == Time::NEVER;
+        self.closed != Time::NEVER && !short
+    }
+
     /// Whether the flow is admitted and not over.
     pub(crate) fn is_open(&self) -> bool {
         self.admitted != Time::NEVER && !self.is_over()

@@ -155,7 +155,7 @@ def _warned(
     from tidegate.errors import TidegateWarning
 
     if issubclass(category, TidegateWarning):
-        say(f"tidegate: {message}.")
+        say(f"tidegate: warning: {message}.")
     else:
         (file or sys.stderr).write(
             warnings.formatwarning(message, category, filename, lineno, line)
@@ -185,7 +185,10 @@ def main() -> None:
         signal.signal(signal.SIGHUP, _hung_up)
     sys.unraisablehook = _swallowed
     warnings.showwarning = _warned
-    from tidegate.errors import TidegateError, UsageError
+    from tidegate.errors import TidegateError, TidegateWarning, UsageError
+
+    # whatever PYTHONWARNINGS says: it is a message of the command
+    warnings.simplefilter("always", TidegateWarning)
 
     try:
         app()

@@ -26,6 +26,7 @@ from tidegate.cli.options import (
     named,
     refuse_given,
     together,
+    warn,
 )
 
 if TYPE_CHECKING:
@@ -157,7 +158,6 @@ def _hinted(done: GridResult, typed: Typed, effective: str) -> None:
     say(recommendation(done))
     if (full := hints.fullest(done)) is not None:
         say(f"tidegate: {full}")
-    for warning in hints.alike(done):
-        say(f"tidegate: {warning}")
+    warn(hints.alike(done))
     if next_step := hints.after(done, typed, tomllib.loads(effective)):
         say(next_step)

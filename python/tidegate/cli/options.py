@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from tidegate.cli.console import flag, say, stderr, text, where
+from tidegate.cli.console import flag, stderr, text, where
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -99,10 +99,11 @@ def refuse_alone(given: Mapping[str, object], what: str, names: Sequence[str], u
             raise UsageError(f"{name} needs a {what}.", remedy)
 
 
-def warn(warnings: Iterable[str]) -> None:
+def warn(found: Iterable[str]) -> None:
     """Print, before anything runs, what may make the results misleading."""
-    for warning in warnings:
-        say(f"tidegate: warning: {warning}.")
+    from tidegate import errors
+
+    errors.warn(found)
 
 
 def colour() -> bool:

@@ -91,7 +91,7 @@ def run(
 
     together(terminal, as_json)
     source, own = document(file, settings), laws(law)
-    asked = _asked(source, variant, trace_flow)
+    asked = _traced(chosen := _in_variant(source, variant), trace_flow)
     contents = asked.contents(colour=colour())
     scenario = asked.load(colour=colour(), files=contents)
     asked.format(colour=colour())
@@ -121,17 +121,19 @@ def run(
         stdout().print(table_of(done.summary, outcome.access, every=every))
         if terminal:
             _draw(saved)
-    _name_absent(followed, done.summary)
-    say(f"Data and summary: {saved}")
-    _hinted(scenario, source, Typed.of(file, settings, law), done.summary)
+    _ended(saved, followed, done.summary)
+    # a comparison has no --variant: what it changes is set
+    changes = [f"{key}={value}" for key, value in chosen.settings[len(source.settings) :]]
+    _hinted(scenario, chosen, Typed.of(file, [*(settings or []), *changes], law), done.summary)
 
 
-def _name_absent(followed: list[tuple[str, int]], summary: Mapping[str, Any]) -> None:
-    """Name the flows that were to be followed, and that never began."""
+def _ended(saved: Path, followed: list[tuple[str, int]], summary: Mapping[str, Any]) -> None:
+    """Name the flows that were to be followed, and that never began; say where the data is."""
     began = {each["name"]: each["flows"] for each in summary["classes"]}
     for name, number in followed:
         if number >= (count := began[name]):
             say(f"tidegate: there was no flow {name}:{number}: {count} began, from {name}:0 on.")
+    say(f"Data and summary: {saved}")
 
 
 def _hinted(
@@ -161,18 +163,22 @@ def _opened(
     return opened(folder, replaces=same, numbered=numbered)
 
 
-def _asked(asked: Document, variant: str | None, traced: list[str] | None) -> Document:
-    """Return the scenario in a variant, and with flows to trace."""
-    from tidegate.scenario import toml
+def _in_variant(asked: Document, variant: str | None) -> Document:
+    """Return the scenario in a variant."""
     from tidegate.scenario.overrides import chosen_variants, refuse_lost
 
-    cells = chosen_variants(asked, [variant]) if variant else ()
-    for cell in cells:
+    for cell in chosen_variants(asked, [variant]) if variant else ():
         refuse_lost(asked.settings, cell.settings)
         asked = asked.having(*cell.settings)
+    return asked
+
+
+def _traced(asked: Document, traced: list[str] | None) -> Document:
+    """Return the scenario with flows to trace, beside those that the file names."""
+    from tidegate.scenario import toml
+
     if not traced:
         return asked
-    # those that the file names are traced too
     known = tomllib.loads(asked.load(colour=colour()).show()).get("series", {}).get("acks", [])
     return asked.having(("series.acks", toml.inline(list(dict.fromkeys([*known, *traced])))))
 
@@ -196,20 +202,22 @@ def _draw(saved: Path) -> None:
 
 def _about(scenario: Scenario, seed: int, contents: dict[str, bytes]) -> dict[str, Any]:
     """Return the entries of a manifest that identify a run."""
-    from tidegate.results.provenance import digest, provenance
+    from tidegate.results.provenance import digest
+    from tidegate.results.run_files import about_run
 
-    opening = provenance("run", scenario.show())
     return {
-        **{name: opening[name] for name in ("command", "code_hash", "scenario_hash")},
-        "seed": seed,
+        **about_run(scenario.show(), seed),
         "inputs": {name: digest(content) for name, content in contents.items()},
     }
 
 
 def _same(about: dict[str, Any], grown: set[str], manifest: dict[str, Any]) -> bool:
     """Tell whether a folder holds the same run, so that replacing it loses nothing."""
-    there = {name for name in manifest.get("files", []) if name.endswith((".pcapng", ".sqlog"))}
-    return there <= grown and all(manifest.get(name) == value for name, value in about.items())
+    from tidegate.results.run_files import grown as grew
+
+    return grew(manifest) <= grown and all(
+        manifest.get(name) == value for name, value in about.items()
+    )
 
 
 def _grown(pcap: str | None, followed: list[tuple[str, int]]) -> set[str]:

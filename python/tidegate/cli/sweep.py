@@ -26,6 +26,7 @@ from tidegate.cli.options import (
     document,
     named,
     together,
+    warn,
 )
 
 if TYPE_CHECKING:
@@ -137,6 +138,7 @@ def _end(
         say(recommendation(done))
         if (full := hints.fullest(done)) is not None:
             say(f"tidegate: {full}")
+        warn(hints.alike(done))
         say(f"Data{f', pictures ({drawn})' if drawn else ''} and table: {saved}")
         return
     say(f"All {len(done.rows)} runs of this shard are in {saved}. When all shards are there:")

@@ -111,7 +111,7 @@ def asked(axes: Mapping[str, Sequence[object]] | str) -> list[Axis]:
                 f"The axis {key} is not a list of values: {values!r}.",
                 f"Write a list, as in {{{key!r}: {listed!r}}}.",
             )
-        texts = [value if isinstance(value, str) else toml.inline(value) for value in values]
+        texts = [toml.given(key, value) for value in values]
         found.append(_axis(key, texts, texts))
     return found
 

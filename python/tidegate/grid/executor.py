@@ -10,6 +10,7 @@ from contextlib import ExitStack
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
+from tidegate.arguments import text, whole
 from tidegate.results.run_output import RunOutput
 from tidegate.results.simulate import simulate
 
@@ -31,7 +32,8 @@ class Executor:
     """Threads of this machine, or the workers of a cluster; it connects when first needed."""
 
     def __init__(self, workers: int | None = None, dask: str | None = None) -> None:
-        self.workers, self.dask = workers, dask
+        self.workers = None if workers is None else whole(workers, "workers", 1)
+        self.dask = None if dask is None else text(dask, "dask", "local:4")
         self._cluster: Cluster | None = None
         self._open = ExitStack()
 

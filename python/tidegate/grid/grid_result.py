@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
+from tidegate import arguments
 from tidegate.errors import UsageError
 from tidegate.grid.axes import SPEAKING, named, numbers, titled, warnings_by_setting
 from tidegate.results.access import by_role, role
@@ -236,7 +237,9 @@ def chosen(names: str | Sequence[str] | None, subject: Subject) -> tuple[str, ..
 
     A name that only single classes have means that of each class.
     """
-    asked = [each.strip() for each in names.split(",")] if isinstance(names, str) else names or []
+    asked = [each.strip() for each in names.split(",")] if isinstance(names, str) else []
+    if names and not isinstance(names, str):
+        asked = arguments.names(names, "metrics", "fct_mean_s")
     known = metric_names(subject.classes, subject.ports)
     alone = tuple(name for name in subject.ports if role(name))
     if any(name.startswith("access.") for name in asked):
@@ -252,7 +255,7 @@ def chosen(names: str | Sequence[str] | None, subject: Subject) -> tuple[str, ..
             near = get_close_matches(name, known, 3, 0.5)
             raise UsageError(
                 f"There is no metric {name}.",
-                f"Did you mean {' or '.join(near)}?"
+                f"Did you mean {' or '.join(near)}? docs/metrics.md lists all."
                 if near
                 else "Metrics are the names in --json, as in completed_per_s, fct_mean_s or"
                 " bottleneck.utilisation: docs/metrics.md lists them.",

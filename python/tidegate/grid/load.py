@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from tidegate.grid.plan import Job
 
 M = TypeVar("M", bound=GridResult)
+DEPTH = 3
+"""So many folders deep results are looked for that a message names."""
 
 
 @dataclass(frozen=True)
@@ -140,12 +142,22 @@ def load(folder: str | Path) -> Loaded:
 
 
 def _below(folder: Path) -> str:
-    """Return a remedy that names results in the folders of a folder; empty if there are none."""
+    """Return a remedy that names results around a folder; empty if there are none.
+
+    They are in its folders, or in theirs, as below `runs`; or it is among the files of results.
+    """
     if not folder.is_dir():
         return ""
-    below = [path for path in sorted(folder.iterdir(), key=str) if read_manifest(path)]
+    inside = [folder]
+    below: list[Path] = []
+    for _ in range(DEPTH):
+        inside = [path for each in inside for path in sorted(each.iterdir(), key=str)]
+        inside = [path for path in inside if path.is_dir()]
+        below = below or [path for path in inside if read_manifest(path)]
     names = ", ".join(str(display(path)) for path in below[:5])
-    return f"Name one of those in it: {names}{', ...' if len(below) > 5 else ''}." if below else ""
+    said = f"Name one of those in it: {names}{', ...' if len(below) > 5 else ''}." if below else ""
+    around = next((each for each in folder.absolute().parents[:DEPTH] if read_manifest(each)), None)
+    return said if around is None else f"{said} It is a part of {display(around)}.".strip()
 
 
 def _ours(folder: Path) -> bool:

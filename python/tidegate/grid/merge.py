@@ -7,6 +7,7 @@ import shutil
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from tidegate.arguments import several
 from tidegate.errors import TidegateError, UsageError, from_os
 from tidegate.grid.compatibility import made_by, unlike
 from tidegate.grid.grid_folder import RUNS, manifest_of, read_grid
@@ -44,7 +45,9 @@ def merge(
     different code (unless `mix` is set), if a run is in two of them, or if one
     is in none (unless `partial` is set).
     """
-    folders = [location(part).absolute() for part in parts]
+    folders = [location(part).absolute() for part in several(parts, "parts", "out/sweep-1-of-2")]
+    if not folders:
+        raise UsageError("No shard is named.", "Name the folders that `tidegate sweep` wrote.")
     target = location(out).absolute()
     if is_remote(target) and target in folders:
         raise UsageError(

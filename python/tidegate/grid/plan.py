@@ -12,6 +12,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tidegate import _native
+from tidegate.arguments import names, seed, several, text
 from tidegate.errors import UsageError
 from tidegate.grid import axes as grid
 from tidegate.results.forecast import require_memory
@@ -161,7 +162,15 @@ class Plan:
     def warnings(self) -> list[str]:
         """What may make the results misleading, with the settings that it is about."""
         pairs = zip(self.subject.points, self.scenarios, strict=True)
-        return grid.warnings_by_setting({point.label: each.warnings for point, each in pairs})
+        found = grid.warnings_by_setting({point.label: each.warnings for point, each in pairs})
+        if self.subject.shard is not None and not self.subject.jobs:
+            number, shards = self.subject.shard
+            runs = len(self.subject.whole().jobs)
+            found.append(
+                f"part {number} of {shards} has no run, as there are {runs} in all: take at most"
+                f" {runs} parts"
+            )
+        return found
 
     def simulated_s(self, jobs: Sequence[Job]) -> float:
         """Return the simulated time of these runs together."""
@@ -182,10 +191,15 @@ class Controls:
         """Return an axis for each stage that was named; `own` are the caller's laws, by name."""
         asked = {stage: getattr(self, stage) for stage in STAGES}
         return [
-            grid.laws(stage, split(laws) if isinstance(laws, str) else laws, at, document, own)
+            grid.laws(stage, _laws(stage, laws), at, document, own)
             for stage, laws in asked.items()
             if laws is not None
         ]
+
+
+def _laws(stage: str, given: object) -> list[Any]:
+    example = grid.NAMES[stage].split(",")[1]
+    return split(given) if isinstance(given, str) else several(given, f"{stage}s", example)
 
 
 def comparison(
@@ -232,8 +246,10 @@ def sweep(
     """
     document.load(colour=colour)
     in_document, own_seeds = grid.written(document, colour=colour)
-    names = split(variants) if isinstance(variants, str) else variants
-    spans = [*(grid.variants(document, names) if names is not None else ()), *axes]
+    if isinstance(variants, str):
+        variants = split(variants)
+    chosen = None if variants is None else names(variants, "variants", "all")
+    spans = [*(grid.variants(document, chosen) if chosen is not None else ()), *axes]
     if not spans and all(getattr(controls, stage) is None for stage in STAGES):
         spans = in_document
     number = (own_seeds or SEEDS) if seeds is None else seeds
@@ -262,6 +278,7 @@ def _plan(
     points = grid.cells(spans)
     refuse_lost(document.settings, chain.from_iterable(cell.settings for cell in points))
     loaded = [_load(document, cell, colour) for cell in points]
+    _refuse_twice(spans, [point for point, _ in loaded])
     for _, scenario in loaded:
         require_memory(scenario)
         require_laws(scenario, laws)
@@ -283,6 +300,26 @@ def _plan(
     )
     documents = tuple(document.having(*cell.settings) for cell in points)
     return Plan(subject, tuple(scenario for _, scenario in loaded), base.show(), documents)
+
+
+def _refuse_twice(axes: Sequence[Axis], points: Sequence[Point]) -> None:
+    """Refuse two values of an axis that are the same in other words, as 50/s and 0.05/ms.
+
+    They are if they make the same scenario whatever the other axes say.
+    """
+    for axis in axes:
+        made: dict[str, dict[tuple[str, ...], object]] = {value: {} for value in axis.values}
+        for point in points:
+            rest = tuple(value for key, value in point.says.items() if key != axis.key)
+            made[point.says[axis.key]][rest] = (point.scenario_hash, sorted(point.inputs.items()))
+        first: dict[str, str] = {}
+        for value, scenarios in made.items():
+            other = first.setdefault(repr(scenarios), value)
+            if other != value:
+                raise UsageError(
+                    f"The axis {axis.key} has {other} and {value}, which make the same scenario.",
+                    "Name each value once.",
+                )
 
 
 def _load(document: Document, cell: Variant, colour: bool) -> tuple[Point, _native.Scenario]:
@@ -358,16 +395,16 @@ def each_value(
 
 def _seeds(asked: int | Sequence[int]) -> tuple[int, ...]:
     remedy = f"Give how many (1 to {MOST_SEEDS}), or which, as [1, 2, 3]."
+    if isinstance(asked, bool):
+        raise UsageError(f"{asked!r} is no number of seeds, and no list of them.", remedy)
     if isinstance(asked, int) and asked > MOST_SEEDS:
         raise UsageError(f"{asked} seeds are more than {MOST_SEEDS}.", remedy)
     if isinstance(asked, int) and asked < 1:
         raise UsageError(f"{asked} is no number of seeds.", remedy)
     if isinstance(asked, str) or not (isinstance(asked, int) or hasattr(asked, "__iter__")):
         raise UsageError(f"{asked!r} is no number of seeds, and no list of them.", remedy)
-    numbers = tuple(range(1, asked + 1)) if isinstance(asked, int) else tuple(asked)
-    for number in numbers:
-        if not hasattr(number, "__index__") or not 0 <= number < 1 << 64:
-            raise UsageError(f"A seed is a whole number from 0 to 2^64 - 1: {number!r}.", remedy)
+    listed = range(1, asked + 1) if isinstance(asked, int) else asked
+    numbers = tuple(seed(each) for each in listed)
     if not numbers or len(set(numbers)) < len(numbers):
         raise UsageError("Seeds have to be one or more different numbers.", remedy)
     return numbers
@@ -402,12 +439,12 @@ def _law_digest(law: OwnLaw) -> str:
     return digest(b"\0".join(parts))
 
 
-def shard_of(text: str) -> tuple[int, int]:
+def shard_of(part: str) -> tuple[int, int]:
     """Read `i/N`."""
-    found = re.fullmatch(r"\s*(\d+)\s*/\s*(\d+)\s*", text)
+    found = re.fullmatch(r"\s*(\d+)\s*/\s*(\d+)\s*", text(part, "shard", "2/8"))
     if found is None or not 1 <= int(found[1]) <= int(found[2]):
         raise UsageError(
-            f"Could not understand --shard {text}.",
+            f"Could not understand --shard {part}.",
             "Write i/N with i from 1 to N, as in --shard 2/8.",
         )
     return int(found[1]), int(found[2])

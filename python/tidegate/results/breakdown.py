@@ -11,7 +11,7 @@ from tidegate.results.columns import completed
 from tidegate.results.responsiveness import trimmed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from numpy.typing import NDArray
 
@@ -92,8 +92,13 @@ def by_size(
     return found
 
 
-def datagrams(table: Mapping[str, Any]) -> dict[str, dict[str, float | int | None]]:
-    """Return what became of the packets of each class of UDP, by the class's name."""
+def datagrams(
+    table: Mapping[str, Any], calls: Collection[str]
+) -> dict[str, dict[str, float | int | None]]:
+    """Return what became of the packets of each class of UDP, by the class's name.
+
+    `calls` are the classes whose flows are calls: files have no opinion score.
+    """
     if not table:
         return {}
     codes, names = table["class"]
@@ -108,7 +113,8 @@ def datagrams(table: Mapping[str, Any]) -> dict[str, dict[str, float | int | Non
                 value = float(table[name][row])
                 one[name] = None if np.isnan(value) else value
         # the receiver waits for 99 packets of a hundred, and plays them at an even pace
-        one["call_mos"] = mean_opinion(one["lost_share"], one["delay_p99_s"])
+        sounds = mean_opinion(one["lost_share"], one["delay_p99_s"])
+        one["call_mos"] = sounds if names[code] in calls else None
         found[names[code]] = {name: one[name] for name in DATAGRAMS}
     return found
 

@@ -43,7 +43,9 @@ def opinion(r: float) -> float:
 
 
 def mean_opinion(lost_share: float | None, delay_s: float | None) -> float | None:
-    """Return the mean opinion score of a call; None where nothing was received."""
+    """Return the mean opinion score of a call; None where nothing was sent, or all is under way."""
+    if lost_share == 1.0:
+        return 1.0
     if lost_share is None or delay_s is None:
         return None
     return max(1.0, opinion(rating(lost_share, delay_s)))

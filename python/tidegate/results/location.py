@@ -23,7 +23,7 @@ def plain_name(name: str, otherwise: str) -> str:
     return plain if plain == name else f"{plain or otherwise}-{digest(name.encode())[:6]}"
 
 
-def location(target: str | Path) -> Path:
+def location(target: str | Path, what: str = "results") -> Path:
     """Return the folder that a path or a URL names.
 
     A folder in an object store is a UPath, used like a Path. `file://` is a
@@ -31,7 +31,7 @@ def location(target: str | Path) -> Path:
     not installed.
     """
     if not isinstance(target, str) or not (found := _URL.match(target)):
-        return path_of(target, "results")
+        return path_of(target, what)
     if found[1].lower() in ("file", "local"):
         return Path(target[found.end() :])
     try:

@@ -79,6 +79,36 @@ def write_single_run(
     return output
 
 
+IDENTITY = ("command", "code_hash", "scenario_hash", "seed")
+"""The entries of a manifest that tell a run from others."""
+GROWN = (".pcapng", ".sqlog")
+"""How the names of files end that grow while a run goes on."""
+
+
+def about_run(effective: str, seed: int) -> dict[str, Any]:
+    """Return the entries of a manifest that identify a run."""
+    opening = {**provenance("run", effective), "seed": seed}
+    return {name: opening[name] for name in IDENTITY}
+
+
+def grown(manifest: Mapping[str, Any]) -> set[str]:
+    """Return which files of a run only that run writes: captures and logs."""
+    return {name for name in manifest.get("files", []) if name.endswith(GROWN)}
+
+
+def same_run(
+    folder: Path, there: Mapping[str, Any], mine: Mapping[str, Any], result_hash: str
+) -> bool:
+    """Tell whether a folder with a manifest holds the same run with the same results."""
+    same = all(there.get(name) == mine.get(name) for name in IDENTITY)
+    if not same or not grown(there) <= grown(mine):
+        return False
+    try:
+        return bool(read_json(folder / SUMMARY).get("result_hash") == result_hash)
+    except Damaged:
+        return True  # the same again mends it
+
+
 class Damaged(TidegateError):
     """A saved run is incomplete or changed; `file` is the file that is wrong."""
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tidegate.results.columns import frame, written
+from tidegate.results.columns import completed, frame, written
 from tidegate.results.curves import Curves, curves
 from tidegate.results.statistics import summarise
 from tidegate.results.store import parquet
@@ -118,6 +118,8 @@ def _flows(flows: Mapping[str, Any], columns: Sequence[str]) -> pl.DataFrame:
             selected[name] = ~closed[there]
             continue
         values = flows[name][0] if isinstance(flows[name], tuple) else flows[name]
+        if name == "closed_s":  # what lost data was not complete, and so never within any time
+            values = np.where(completed(flows), values, np.nan)
         kind = np.float32 if values.dtype.kind == "f" else values.dtype
         selected[name] = values[there].astype(kind)
     return pl.DataFrame(selected)

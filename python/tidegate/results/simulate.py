@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from tidegate import _native
-from tidegate.errors import Stopped, UsageError
+from tidegate import _native, arguments
+from tidegate.errors import Stopped
 from tidegate.results.columns import SOMETIMES
 from tidegate.results.forecast import require_memory
 from tidegate.results.laws import handed
@@ -81,8 +81,7 @@ def simulate(
     UsageError, before anything runs, where there is no memory for its flows.
     """
     require_memory(scenario)
-    if not hasattr(seed, "__index__") or not 0 <= seed < 1 << 64:
-        raise UsageError(f"{seed!r} is no seed.", "Give a whole number from 0 to 2^64 - 1.")
+    seed = arguments.seed(seed)
     watched = capture.port if capture is not None else None
     flows = logs.flows if logs is not None else []
     run = _native.Simulation(scenario, seed, handed(laws), watched, flows)

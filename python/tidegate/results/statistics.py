@@ -243,7 +243,7 @@ def summarise(outcome: Outcome) -> dict[str, Any]:
     codes, names = flows["class"]
     together, parts = class_statistics(flows, window), round_trips(tables["rtt"])
     kinds = (
-        datagrams(tables["udp"]),
+        datagrams(tables["udp"], scenario.calls),
         viewers(tables["video"], flows, window.start),
         pages(tables["pages"], tables["objects"], (window.start, window.end)),
     )

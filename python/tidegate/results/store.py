@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import hashlib
 import io
@@ -387,7 +388,10 @@ def write_whole(path: Path, content: bytes) -> None:
     What is no plain file, such as /dev/stdout, is written into.
     """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except FileExistsError as error:  # a file is where the folder should be
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR)) from error
         if is_remote(path):  # an object is whole or absent by itself
             path.write_bytes(content)
             return

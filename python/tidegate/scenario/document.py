@@ -80,7 +80,7 @@ def read(source: Source, settings: Mapping[str, object] | None = None) -> Docume
             f"Settings are keys with their values, and not {settings!r}.",
             'Write {"KEY": VALUE}, as in {"duration": "10s"}.',
         )
-    overrides = tuple((name, _written(value)) for name, value in (settings or {}).items())
+    overrides = tuple((name, toml.given(name, value)) for name, value in (settings or {}).items())
     if isinstance(source, Mapping):
         return Document(toml.document(source), "scenario", Path(), overrides)
     if isinstance(source, str) and "\n" in source:
@@ -96,10 +96,6 @@ def read(source: Source, settings: Mapping[str, object] | None = None) -> Docume
     except OSError as error:
         raise from_os("read the scenario", path, error) from error
     return Document(text, str(path), path.parent, overrides)
-
-
-def _written(value: object) -> str:
-    return value if isinstance(value, str) else toml.inline(value)
 
 
 def setting(text: str) -> Setting:

@@ -109,6 +109,8 @@ class Advice:
     """For whom it is worse; where nothing is recommended, for whom each of several settings is."""
     unknown: tuple[Users, ...] = ()
     """Classes of which too few users were served under any setting."""
+    useless: tuple[Users, ...] = ()
+    """Classes that have nothing of what they came for under any setting."""
 
 
 def users_of(
@@ -145,6 +147,7 @@ def advise(settings: Sequence[Setting], users: Sequence[Users], *, paired: bool)
     """
     unknown = tuple(each for each in users if not _told(settings, each))
     known = [each for each in users if each not in unknown]
+    useless = tuple(each for each in known if all(_useless(one, each) for one in settings))
     found = {
         (one.name, other.name): tuple(
             felt for each in known for felt in compared(one, other, each, paired=paired)
@@ -161,15 +164,16 @@ def advise(settings: Sequence[Setting], users: Sequence[Users], *, paired: bool)
     best = [each for each in unbeaten if each.name in better]
     taken = _within_limits(unbeaten, known, found) if apart else best
     if not beaten and not apart:
-        return Advice(unknown=unknown)
+        return Advice(unknown=unknown, useless=useless)
     if not taken:
         price = _prices(unbeaten or settings, settings, found)
-        return Advice(price=tuple(price), unknown=unknown)
+        return Advice(price=tuple(price), unknown=unknown, useless=useless)
     first, others = taken[0], [each for each in settings if each not in taken]
     worse = [each for each in others if _gains(found[first.name, each.name])]
     against = (worse or others)[0]
     price = _prices([first], others, found)
-    return Advice(tuple(taken), against, found[first.name, against.name], tuple(price), unknown)
+    felt = found[first.name, against.name]
+    return Advice(tuple(taken), against, felt, tuple(price), unknown, useless)
 
 
 def _prices(

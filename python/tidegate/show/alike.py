@@ -21,6 +21,8 @@ FATE = (
     *("delivered_bytes", "retransmitted_packets", "timeouts"),
 )
 """Metrics that are equal where a difference had no effect; admission counts differ with a gate."""
+OF_CLASSES = ("page_load_mean_s", "stalled_share", "rtt_mean_s", "lost_packets", "delay_mean_s")
+"""The same of each class: flows without end that fill a link get as much with any queue."""
 
 
 def identical(done: GridResult) -> list[list[str]]:
@@ -38,17 +40,20 @@ def _times(runs: Sequence[Row]) -> set[tuple[float, float]]:
 
 def _identical(done: GridResult, rows: Sequence[Row]) -> list[list[Row]]:
     by_fate: dict[str, list[Row]] = {}
+    by_settings: dict[tuple[tuple[str, str], ...], list[Row]] = {}
+    for run in done.rows:
+        by_settings.setdefault((*run["settings"].items(),), []).append(run)
     for row in rows:
-        runs = _runs(done, row)
+        runs = by_settings[(*row["settings"].items(),)]
         fate = repr([[each["seed"], *_fate(each)] for each in runs])
         by_fate.setdefault(fate, []).append(row)
     return list(by_fate.values())
 
 
 def _fate(run: Mapping[str, Any]) -> list[Any]:
-    """Return what became of the flows and pages of a run."""
-    pages = [each.get("page_load_mean_s") for each in run["classes"]]
-    return [*(run["all"][name] for name in FATE), *pages]
+    """Return what became of the flows, packets and pages of a run."""
+    of_classes = [each.get(name) for each in run["classes"] for name in OF_CLASSES]
+    return [*(run["all"][name] for name in FATE), *of_classes]
 
 
 CHOSEN = ("gate", "queue", "stamp", "filter", "police", "lifetime")

@@ -137,7 +137,7 @@ VIDEO = Kind(
 CALL_DELAY_S = 0.15
 """What a call bears one way."""
 CALLS = Kind(
-    "sent_packets",
+    "call_mos",
     (
         Measure(
             *("call_mos", "mean opinion score", 1.0, "", 1.0, 0.1, 0.5),

@@ -183,7 +183,7 @@ def _more_seeds(comparison: GridResult) -> str:
 def alike(comparison: GridResult) -> list[str]:
     """Warn of settings with identical results for every flow: the difference had no effect."""
     return [
-        f"Identical results under {' and '.join(labels)}: the difference had no effect."
+        f"Identical results under {' and '.join(labels)}: the difference had no effect"
         for labels in identical(comparison)
         if len(labels) > 1
     ]

@@ -248,9 +248,13 @@ def _by_size(columns: Sequence[Mapping[str, Any]]) -> list[Block]:
 
 
 def kinds(classes: Sequence[str], columns: Sequence[Mapping[str, Any]]) -> list[Block]:
-    """Return what only classes of UDP, of video or of pages have."""
+    """Return what only classes of UDP, of video or of pages have; of UDP files are no calls."""
+
+    def there(row: Row) -> bool:
+        return row.metric.rpartition(".")[2] != "call_mos" or known(columns, row.metric)
+
     return [
-        Block(f"{kind} {name}".strip(), _of(prefix, rows))
+        Block(f"{kind} {name}".strip(), tuple(filter(there, _of(prefix, rows))))
         for kind, rows, sign in KINDS
         for name, prefix in (
             {name: f"{name}." for name in classes} if len(classes) > 1 else {"": ""}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from tidegate.results.columns import completed
 from tidegate.results.location import readable
 from tidegate.results.long_flows import rates
 from tidegate.results.window import Window
@@ -226,10 +227,10 @@ def flows(folder: Path) -> pl.DataFrame:
     wanted = ["class", "size_bytes", "start_s", "admitted_s", "closed_s", "gave_up_s", "fct_s"]
     wanted += ["goodput_bps", "syn_tries", "retransmitted_packets", "timeouts", "delivered_bytes"]
     table = _table(folder, "flows", wanted)
-    # UDP closes also where data was lost, and is not complete then
-    lost = pl.col("fct_s").is_null() & (pl.col("delivered_bytes") < pl.col("size_bytes"))
-    ended = pl.when(lost).then(None).otherwise(pl.col("closed_s"))
-    return table if table.is_empty() else table.with_columns(closed_s=ended)
+    if table.is_empty():
+        return table
+    served = pl.lit(pl.Series(completed({name: table[name] for name in table.columns})))
+    return table.with_columns(closed_s=pl.when(served).then(pl.col("closed_s")))
 
 
 def classes(

@@ -94,7 +94,7 @@ def _advice(done: GridResult, group: Sequence[Row]) -> tuple[Advice, list[Settin
 
 def in_words(found: Advice, settings: Sequence[Setting], basis: str, *, paired: bool) -> str:
     """Return the advice about some settings as a line of text."""
-    unknown = _too_few(found, settings)
+    unknown = _of_no_use(found) + _too_few(found, settings)
     if not found.taken or found.against is None:
         return f"No recommendation: {_why_none(found)}. Basis: {basis}.{unknown}"
     one, other = found.taken[0], found.against
@@ -115,7 +115,7 @@ def in_words(found: Advice, settings: Sequence[Setting], basis: str, *, paired: 
 def _why_none(found: Advice) -> str:
     """Return why nothing is recommended."""
     if not found.price:
-        judged = " in what can be judged" if found.unknown else ""
+        judged = " in what can be judged" if found.unknown or found.useless else ""
         return f"no difference{judged} is significant and large enough to be noticed"
     worse: dict[str, str] = {}
     for price in found.price:
@@ -155,6 +155,14 @@ def _sooner(found: Advice, settings: Sequence[Setting], *, paired: bool) -> str:
                 times = f"{_value(felt, other)}, {one.name} {_value(felt, one)}"
                 return f" But {felt.measure.words} of those served: {other.name} {times}."
     return ""
+
+
+def _of_no_use(found: Advice) -> str:
+    """Return of which classes nothing counts, as they are of no use under any setting."""
+    if not found.useless:
+        return ""
+    named = _listed([users.said for users in found.useless])
+    return f" Of no use under any setting, so that nothing of it counts: {named}."
 
 
 def _too_few(found: Advice, settings: Sequence[Setting]) -> str:

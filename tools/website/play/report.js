@@ -77,7 +77,7 @@
     return grouped(rows, (row) => `${row.class} ${Math.floor(row.time_s / width - 1e-9)}`);
   };
 
-  // UDP closes also where data was lost, and is not complete then
+  // a flow of UDP that lost data has an end, and is not complete
   const lost = ({ fct_s: fct, size_bytes: size, delivered_bytes: got }) => fct === null && size !== null && got < size;
   const rowsOfFlows = (flows) => rowsOf(flows).map((row) => lost(row) ? { ...row, closed_s: null } : row);
 

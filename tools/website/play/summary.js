@@ -17,7 +17,7 @@
 
   const ofClass = (flows, rows, [start, end]) => {
     const inside = (time) => time !== null && time >= start && time <= end;
-    // UDP also closes where data was lost, and is not complete then
+    // a flow of UDP that lost data has an end, and is not complete
     const { fct_s: fct, size_bytes: size, delivered_bytes: got } = flows;
     const lost = (row) => fct[row] === null && size[row] !== null && got[row] < size[row];
     const closed = rows.filter((row) => inside(flows.closed_s[row]) && !lost(row));

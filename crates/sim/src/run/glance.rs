@@ -3,6 +3,7 @@
 //! A glance changes nothing: a port that is brought up to now does what it would have done later.
 
 use tidegate_core::units::Time;
+use tidegate_model::scenario::{Class, Transport};
 
 use super::Simulation;
 
@@ -26,7 +27,7 @@ pub struct ClassGlance {
     pub started: u64,
     /// Flows that are admitted and not over.
     pub open: u64,
-    /// Flows that have closed.
+    /// Flows that are complete.
     pub completed: u64,
     /// Flows that gave up.
     pub gave_up: u64,
@@ -66,7 +67,7 @@ pub struct WindowGlance {
 #[derive(Clone, Debug, Default)]
 pub struct Viewer {
     classes: Vec<ClassGlance>,
-    /// Rows of flows that are not over.
+    /// Rows of flows that are not over, and of those of UDP that are not complete.
     going_on: Vec<u32>,
     /// Rows that have been seen.
     seen: usize,
@@ -95,13 +96,17 @@ impl Simulation {
         for class in classes.iter_mut() {
             class.open = 0;
         }
+        let of_class = |class: &Class| matches!(class.transport, Transport::Udp(_));
+        let udp: Vec<bool> = self.scenario.traffic.iter().map(of_class).collect();
         going_on.retain(|&number| {
             let row = &self.rows[number as usize];
             let class = &mut classes[usize::from(row.class)];
             class.open += u64::from(row.is_open());
-            class.completed += u64::from(row.closed != Time::NEVER);
+            let udp = udp[usize::from(row.class)];
+            class.completed += u64::from(row.is_complete(udp));
             class.gave_up += u64::from(row.gave_up != Time::NEVER);
-            !row.is_over()
+            // of UDP that is not complete yet the last byte may still come
+            !row.is_over() || (row.closed != Time::NEVER && !row.is_complete(udp))
         });
         classes.clone()
     }

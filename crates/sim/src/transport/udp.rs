@@ -1,8 +1,9 @@
 //! UDP: at a constant rate packets are sent at their times, whether or not they arrive; those of an
 //! encoder follow reports of the receiver (`media.rs`).
 //!
-//! A flow has no handshake, and gets no answer but reports. It is admitted when it starts and
-//! closed when everything is sent; what arrives later is still counted, so a
+//! A flow has no handshake, and gets no answer but reports. It is admitted when it starts. It is
+//! closed when everything is sent and, if it has a size, its last packet that gets through has
+//! arrived: then it is complete, unless data was lost. What arrives later is still counted, so a
 //! flow keeps its slot to the end of the run.
 
 mod copies;
@@ -22,7 +23,7 @@ use crate::engine::{Entity, EventKind};
 use crate::flow_id::FlowId;
 use crate::names::names;
 use crate::network::Network;
-use crate::rows::UNLIMITED;
+use crate::rows::{Row, UNLIMITED};
 use copies::Copies;
 use heard::{Heard, Jitter};
 use media::Stream;
@@ -89,6 +90,13 @@ impl Class {
             Some(Codepoint::Ect1) => Flags::ECT.with(Flags::L4S),
         };
         Flags::DATA.with(last).with(ecn)
+    }
+}
+
+/// Everything of a flow is sent: it is closed, unless it was when its last byte arrived.
+fn close(row: &mut Row, now: Time) {
+    if row.data_done == Time::NEVER {
+        row.closed = now;
     }
 }
 
@@ -198,7 +206,7 @@ impl UdpTable {
         if flow.stream.is_some() {
             self.run_due(id, world);
         } else if flow.left == 0 {
-            world.rows[flow.row as usize].closed = world.net.now;
+            close(&mut world.rows[flow.row as usize], world.net.now);
         } else {
             self.send(id, world);
         }
@@ -230,6 +238,9 @@ impl UdpTable {
         row.delivered += u64::from(u32::from(packet.size) - Udp::HEADER);
         if row.delivered == row.size {
             row.data_done = world.net.now;
+            row.closed = world.net.now;
+        } else if row.closed != Time::NEVER && row.size != UNLIMITED {
+            row.closed = world.net.now;
         }
         if flow.stream.is_some() {
             self.arm(id, world);

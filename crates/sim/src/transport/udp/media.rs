@@ -18,7 +18,7 @@ use tidegate_core::units::Time;
 use tidegate_model::draw::{Frames, Periods};
 use tidegate_model::scenario::{Media, Udp};
 
-use super::{UdpTable, World};
+use super::{UdpTable, World, close};
 use crate::engine::{Entity, EventKind};
 use crate::flow_id::FlowId;
 use crate::rows::UNLIMITED;
@@ -284,7 +284,7 @@ impl UdpTable {
         }
         if flow.left == 0 && !stream.is_over() {
             stream.end();
-            world.rows[flow.row as usize].closed = now;
+            close(&mut world.rows[flow.row as usize], now);
         }
         self.arm(id, world);
     }
