@@ -4,6 +4,7 @@
 mod app;
 pub(crate) mod build;
 mod course;
+mod ends;
 mod impairments;
 mod route;
 
@@ -25,6 +26,7 @@ use crate::registry::law::filter::FilterLaw;
 use crate::registry::law::stamp::StampLaw;
 pub use app::{App, Pages, Video};
 pub use course::Course;
+pub use ends::{Direction, End, NodeEnd, Side};
 pub use impairments::{Impairments, Jitter, PacketOrder, Policing, Reorder, Shared, Spread};
 pub use route::{PacketKind, Route};
 use tidegate_core::law::media::Encoder;
@@ -411,66 +413,6 @@ impl Quic {
     pub fn datagram(&self) -> u16 {
         self.packet - Udp::HEADER as u16
     }
-}
-
-/// Which way data goes, as its users see it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Direction {
-    /// From the users.
-    #[default]
-    Upload,
-    /// To the users.
-    Download,
-}
-
-impl Direction {
-    /// The opposite.
-    #[must_use]
-    pub fn other(self) -> Direction {
-        match self {
-            Direction::Upload => Direction::Download,
-            Direction::Download => Direction::Upload,
-        }
-    }
-
-    /// At which end of data of this direction the users are.
-    pub fn users(self) -> End {
-        match self {
-            Direction::Upload => End::Sender,
-            Direction::Download => End::Receiver,
-        }
-    }
-}
-
-/// An end of a connection.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum End {
-    /// The one that sends the data.
-    Sender,
-    /// The one that receives the data.
-    Receiver,
-}
-
-/// An end of a link that is spelled out.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum NodeEnd {
-    /// The node `from`.
-    From,
-    /// The node `to`.
-    To,
-}
-
-/// A side of routers in a row.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Side {
-    /// Where the first router is.
-    Left,
-    /// Where the last router is.
-    Right,
 }
 
 /// What a receiver does in its own favour against the rules of TCP.

@@ -18,6 +18,7 @@ mod properties;
 mod queues;
 mod rates;
 mod replay;
+mod settings;
 mod tcp;
 mod topology;
 mod traces;

@@ -84,12 +84,8 @@ impl Refused {
         };
         // a shell takes away the quotes around the value of a setting, and Python those of a text
         let set = place.as_ref().is_some_and(|place| place.text > 0);
-        let help = match help.as_str() {
-            "write a text in quotes" if set => {
-                "write a text with quotes in quotes, as in '\"text\"'".to_owned()
-            }
-            _ => help,
-        };
+        let quoted = "write a text with quotes in quotes, as in '\"text\"'";
+        let help = if set && help == "write a text in quotes" { quoted.into() } else { help };
         let (what, help) = match unknown {
             Some(Unknown { key, known, law }) => {
                 let inside = if within.is_empty() { within } else { format!(" in {within}") };
