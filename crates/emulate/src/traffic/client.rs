@@ -183,7 +183,8 @@ fn record_kernel_counts(found: &mut FlowResult, flow: &PlannedFlow, info: &Info)
     }
     let of_syn = found.syn_tries - 1;
     if flow.download {
-        found.delivered = info.received;
+        // a FIN that was not read yet counts as a byte
+        found.delivered = info.received.min(flow.size.unwrap_or(u64::MAX));
         return;
     }
     // the SYN counts as a byte, and so does the FIN
