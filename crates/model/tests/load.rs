@@ -234,16 +234,6 @@ fn every_field_of_a_profile_can_be_set_alone() {
     assert_eq!(set("tcp").profile, Profile::Rfc);
 }
 
-/// A text that reads like another value needs quotes, which the shell would take away.
-#[test]
-fn a_setting_for_a_text_says_how_its_quotes_stay() {
-    let refused = loaded(BASE, &[("name", "100")]).unwrap_err().render(false);
-    assert!(refused.contains("with quotes in quotes, as in '\"text\"'"), "{refused}");
-    assert_eq!(loaded(BASE, &[("name", "\"100\"")]).unwrap().name, "100");
-    let written = loaded(&BASE.replacen("name", "name = 100 #", 1), &[]).unwrap_err().render(false);
-    assert!(written.contains("write a text in quotes"), "{written}");
-}
-
 #[test]
 fn settings_replace_values_and_need_no_quotes_for_text() {
     let set = [

@@ -82,14 +82,10 @@ impl Refused {
             [] => String::new(),
             path => format!("`{}`", joined(path)),
         };
-        // a shell takes away the quotes around the value of a setting, and Python those of a text
+        // a shell takes away the quotes around the value of a setting, as Python does
         let set = place.as_ref().is_some_and(|place| place.text > 0);
-        let help = match help.as_str() {
-            "write a text in quotes" if set => {
-                "write a text with quotes in quotes, as in '\"text\"'".to_owned()
-            }
-            _ => help,
-        };
+        let quotes = set && help == "write a text in quotes";
+        let help = if quotes { format!("{help} in quotes, as in '\"text\"'") } else { help };
         let (what, help) = match unknown {
             Some(Unknown { key, known, law }) => {
                 let inside = if within.is_empty() { within } else { format!(" in {within}") };
