@@ -121,7 +121,7 @@ def test_what_stands_twice_is_told_so(overload):
 def test_scenarios_are_not_copied_onto_a_file(tidegate, overload_file):
     done = tidegate("examples", overload_file)
     assert done.returncode == 1
-    assert "A file is there already; name another location." in done.stderr
+    assert "A part of the path is a file; name a folder instead." in done.stderr
 
 
 @pytest.mark.parametrize("address", ["nonsense", "host", "local:x", "local:0"])

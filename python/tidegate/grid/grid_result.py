@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from tidegate import arguments
+from tidegate.arguments import names as texts
 from tidegate.errors import UsageError
 from tidegate.grid.axes import SPEAKING, named, numbers, titled, warnings_by_setting
 from tidegate.results.access import by_role, role
@@ -239,7 +239,7 @@ def chosen(names: str | Sequence[str] | None, subject: Subject) -> tuple[str, ..
     """
     asked = [each.strip() for each in names.split(",")] if isinstance(names, str) else []
     if names and not isinstance(names, str):
-        asked = arguments.names(names, "metrics", "fct_mean_s")
+        asked = texts(names, "metrics", "fct_mean_s")
     known = metric_names(subject.classes, subject.ports)
     alone = tuple(name for name in subject.ports if role(name))
     if any(name.startswith("access.") for name in asked):

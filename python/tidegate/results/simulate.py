@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from tidegate import _native, arguments
+from tidegate import _native
+from tidegate.arguments import seed as checked
 from tidegate.errors import Stopped
 from tidegate.results.columns import SOMETIMES
 from tidegate.results.forecast import require_memory
@@ -81,7 +82,7 @@ def simulate(
     UsageError, before anything runs, where there is no memory for its flows.
     """
     require_memory(scenario)
-    seed = arguments.seed(seed)
+    seed = checked(seed)
     watched = capture.port if capture is not None else None
     flows = logs.flows if logs is not None else []
     run = _native.Simulation(scenario, seed, handed(laws), watched, flows)

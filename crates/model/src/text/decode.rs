@@ -82,7 +82,7 @@ impl Refused {
             [] => String::new(),
             path => format!("`{}`", joined(path)),
         };
-        // a shell takes away the quotes around the value of a setting, and Python those of a text
+        // a shell takes away the quotes around the value of a setting, as Python does
         let set = place.as_ref().is_some_and(|place| place.text > 0);
         let quoted = "write a text with quotes in quotes, as in '\"text\"'";
         let help = if set && help == "write a text in quotes" { quoted.into() } else { help };
