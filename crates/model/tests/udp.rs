@@ -186,11 +186,3 @@ fn flows_of_a_size_are_files_unless_they_are_speech_or_media() {
     assert!(!is_call(&[(&rate, "80kbit"), (&burst, five)], true));
     assert!(is_call(&[(&media, "{}")], true));
 }
-
-/// A text that reads like another value needs quotes, which the shell would take away.
-#[test]
-fn a_setting_for_a_text_says_how_its_quotes_stay() {
-    let refused = loaded(&[("name", "100")]).unwrap_err().render(false);
-    assert!(refused.contains("write a text in quotes in quotes, as in '\"text\"'"), "{refused}");
-    assert_eq!(loaded(&[("name", "\"100\"")]).unwrap().name, "100");
-}
