@@ -64,3 +64,14 @@ def test_a_control_that_can_be_run_in_no_world_that_is_drawn_is_said(tmp_path: P
         pytest.raises(UsageError, match="blitz can be run in 0 of 20 worlds only"),
     ):
         draw(asked, kept, 2)
+
+
+def test_a_world_to_which_nobody_comes_is_neither_better_nor_worse(tmp_path: Path) -> None:
+    """By hand: 18.75 kB a second are a user with two pages of 1 MB every 107 s; a run has 90 s."""
+    held = ["rate=0.5", "load=0.3", "page=1000"]
+    asked = Request.of(None, "tide", "loaded", ["none"], held=held, parts=["again"], of="users")
+    with CaseFolder(tmp_path, worlds(asked.control)) as kept:
+        found = draw(asked, kept, 12)
+    nobody = [each for each in found if np.isnan(each.measured["none"])]
+    assert nobody
+    assert all(np.isnan(each.measured["tide"]) and each.score == 0.0 for each in nobody)

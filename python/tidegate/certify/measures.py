@@ -9,6 +9,7 @@ import numpy as np
 
 from tidegate.errors import UsageError
 from tidegate.papers.expression import evaluated, measure_of, parsed
+from tidegate.results.breakdown import DATAGRAMS, PAGES, VIEWERS
 from tidegate.results.measures import known, summary_of
 
 if TYPE_CHECKING:
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tidegate.results.run_files import SavedRun
+
+OF_KINDS = frozenset((*DATAGRAMS, *VIEWERS, *PAGES))
+"""The measures of a kind of users, which a summary has only if one of them came."""
 
 
 def measure(record: SavedRun, expression: str, of: str) -> float:
@@ -29,6 +33,8 @@ def measure(record: SavedRun, expression: str, of: str) -> float:
         if isinstance(found, str):
             there = summary_of(record, of)
             if found not in there:
+                if found in OF_KINDS and there.get("arrived") == 0:
+                    return np.float64("nan")  # nobody came
                 raise _no_measure(found, there, of)
             return np.float64(known(there[found]))
         return np.float64(found(record))
