@@ -23,6 +23,8 @@ def test_each_law_that_the_page_names_has_a_suite() -> None:
     named = set(re.findall(r"\(\.\./python/tidegate/attack/worst/([\w-]+\.toml)\)", page))
     assert named == {path.name for path in SUITES}
     assert {"tide-served.toml", "close-probe-served.toml", "gss-ga-served.toml"} <= named
+    real = {"close-probe-real-served.toml", "gss-ga-real-served.toml"}
+    assert {*real, "tide-connections-served.toml"} <= named
 
 
 @pytest.mark.slow
