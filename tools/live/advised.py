@@ -19,6 +19,7 @@ import time
 from tidegate.advise.fit import Given, fit
 from tidegate.advise.router import Router, commands
 from tidegate.advise.scene import CAKE, FQ
+from tidegate.hosts.lab import interrupted
 
 DOWN_BPS, UP_BPS = 10e6, 2e6
 SECONDS = 4.0
@@ -143,4 +144,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(interrupted(main))

@@ -76,8 +76,8 @@ def test_its_timers_fire_together() -> None:
 
 
 # By hand, of 30 s: three that came in the first 20 s are judged, two of them were through within
-# 10 s, after 2 and 4 s. One came later. Three were completed in all. Of 40 packets 6 were sent again,
-# 3 of them by the one that was never through.
+# 10 s, after 2 and 4 s. One came later. Three were completed in all. Of 40 packets 6 were sent
+# again, 3 of them by the one that was never through.
 def test_who_came_too_late_to_be_judged_is_left_out() -> None:
     def flow(start: float, closed: float) -> Flow:
         again = 3 if math.isnan(closed) else 1
