@@ -45,7 +45,7 @@ def without_effect(done: GridResult) -> list[list[str]]:
     That two points of a sweep give the same is usual: a law has no effect at a low load.
     """
     fates = _fates(done)
-    found = []
+    found: list[list[str]] = []
     for axis, values in done.subject.axes.items():
         whole: dict[str, dict[Settings, str]] = {value: {} for value in values}
         for settings, fate in fates.items():
