@@ -100,7 +100,6 @@ def test_a_queue_law_that_does_not_fit_the_round_trip_is_named_everywhere(tidega
     assert "Warning" not in tidegate("check", path, *settings).stdout
 
 
-@pytest.mark.filterwarnings("default::tidegate.TidegateWarning")
 def test_of_settings_with_identical_results_none_is_recommended(overload):
     """A gate that never acts changes nothing: neither it nor no gate is better."""
     quick = {"duration": "6s", "warmup": "2s", "traffic.web.arrivals.poisson": "5/s"}
@@ -113,7 +112,6 @@ def test_of_settings_with_identical_results_none_is_recommended(overload):
         assert done.averages[0][metric] == done.averages[1][metric], metric
 
 
-@pytest.mark.filterwarnings("default::tidegate.TidegateWarning")
 def test_a_gate_that_never_acts_is_recommended_beside_none(overload):
     quick = {"duration": "6s", "warmup": "2s", "traffic.web.arrivals.poisson": "15/s"}
     gates = ["none", "fixed-rate:100000", "fixed-rate:2"]
@@ -187,7 +185,6 @@ def test_metrics_of_a_comparison_are_chosen(tidegate, long_file, tmp_path):
     assert "jain" in wrong.stderr
 
 
-@pytest.mark.filterwarnings("default::tidegate.TidegateWarning")
 def test_a_sweep_says_what_to_take_under_each_load(overload, tmp_path):
     """Under 5/s everything is served whichever the gate; under 60/s the gate of 15/s serves most.
 

@@ -82,7 +82,6 @@ def udp_packet(data: int, first: int) -> bytes:
     return struct.pack("<IIII", 1_795_259_865, 0, len(frame), len(frame)) + frame
 
 
-@pytest.mark.filterwarnings("default::tidegate.TidegateWarning")
 def test_what_share_of_the_bytes_is_in_no_flow_is_said(tidegate, capture):
     """1000 packets of 1442 B of UDP are 65 % of the bytes beside some 770 kB of TCP."""
     before = tidegate_python.flows(capture)
@@ -99,7 +98,6 @@ def test_what_share_of_the_bytes_is_in_no_flow_is_said(tidegate, capture):
         tidegate_python.run(capture.with_name("replay.toml"), settings={"duration": "1s"})
 
 
-@pytest.mark.filterwarnings("default::tidegate.TidegateWarning")
 def test_connections_of_quic_are_flows_whose_sizes_are_estimated(tidegate, capture):
     """1000 packets of 1400 B, 30 B of each no data, are an upload of 1.37 MB."""
     before = tidegate_python.flows(capture)
@@ -153,7 +151,6 @@ def test_flows_start_and_carry_what_they_did_in_the_capture(capture):
     assert result.flows["size_bytes"].to_list() == found.frame["size_bytes"].to_list()
 
 
-@pytest.mark.filterwarnings("default::tidegate.TidegateWarning")
 def test_a_comparison_reads_a_capture_once(capture, monkeypatch):
     reads = []
     real = tidegate._native.Capture

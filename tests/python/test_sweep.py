@@ -113,7 +113,6 @@ def test_metric_names_are_those_that_runs_have(overload):
     }
 
 
-@pytest.mark.filterwarnings("default::tidegate.TidegateWarning")
 def test_metric_names_are_those_of_runs_of_datagrams_too(overload):
     voice = {"udp": {"rate": "100kbit", "packet": "200B"}}
     result = tidegate.run(overload, settings={**QUICK, "traffic.web.transport": voice})
@@ -390,7 +389,6 @@ def test_a_sweep_that_is_stopped_before_its_first_run_leaves_nothing(tmp_path, o
     assert [path.name for path in tmp_path.iterdir()] == ["small.toml"]
 
 
-@pytest.mark.filterwarnings("default::tidegate.TidegateWarning")
 def test_more_seeds_run_only_what_is_missing(overload, tmp_path):
     axes = {RATES: [5, 10]}
     tidegate.sweep(overload, axes, seeds=1, settings=QUICK, out=tmp_path / "s")
@@ -591,7 +589,6 @@ def test_a_shard_goes_into_its_own_folder(tidegate, overload_file):
     assert len(runs(overload_file.parent / "out" / "small-overload-sweep-2-of-4")) == 2
 
 
-@pytest.mark.filterwarnings("default::tidegate.TidegateWarning")
 def test_the_runs_of_a_sweep_are_not_replaced_by_a_single_run(overload, tmp_path):
     """What took long is removed by its owner only, never by a command that reuses the name."""
     tidegate.sweep(overload, {RATES: [5, 10]}, seeds=1, settings=QUICK, out=tmp_path / "s")

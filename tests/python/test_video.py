@@ -122,7 +122,6 @@ def test_a_comparison_shows_who_stalls_and_by_how_much(tidegate, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("default::tidegate.TidegateWarning")
 def test_the_page_says_in_words_what_viewers_saw(tmp_path):
     pytest.importorskip("vl_convert", reason="not installed: pip install vl-convert-python")
     found = tidegate.compare(FILM, seeds=2, out=tmp_path / "c")

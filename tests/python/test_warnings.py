@@ -93,7 +93,6 @@ def test_a_scenario_without_contradictions_gives_no_warning(tidegate, overload_f
     assert "arning" not in done.stderr + done.stdout
 
 
-@pytest.mark.filterwarnings("default:the gate at:tidegate.TidegateWarning")
 def test_a_gate_on_downloads_acts_by_itself():
     """It goes by the SYN+ACK, which the data of a download follows; `admit` says the same."""
     gate = {"law": "fixed-rate", "rate": "10/s"}
