@@ -19,7 +19,6 @@ def test_every_error_that_a_user_can_correct_is_a_tidegate_error(overload):
     assert issubclass(tidegate.LawFault, RuntimeError)
 
 
-@pytest.mark.filterwarnings("default:Identical results:tidegate.TidegateWarning")
 def test_compare_takes_the_axes_of_sweep(overload):
     key = "port.bottleneck.gate.alpha_min"
     asked = {"settings": QUICK, "seeds": 1, "workers": 1}

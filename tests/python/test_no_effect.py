@@ -2,12 +2,15 @@
 
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 import tidegate as laboratory
 from tidegate.errors import UsageError
 from tidegate.grid import compatibility
+from tidegate.show import alike, hints
 
 ROOT = Path(__file__).parents[2]
 SMALL = """
@@ -253,3 +256,19 @@ def test_scenarios_with_keys_in_another_order_have_no_changes():
     renamed = compatibility.changes(one, 'name = "the same keys in another order"\nseed = 1')
     told = 'name: there "a"; here "the same keys in another order"'
     assert compatibility.of_scenario(renamed) == f"scenario: {told}"
+
+
+def test_a_value_without_effect_at_one_load_alone_is_not_named():
+    """By hand: gates `a` and `b` differ at the high load only, and `c` is as `b` at both."""
+
+    def row(gate: str, load: str, completed: int) -> dict[str, Any]:
+        fate = dict.fromkeys(alike.FATE, 0) | {"completed": completed}
+        return {"settings": {"gate": gate, "load": load}, "seed": 1, "all": fate, "classes": []}
+
+    high = {"a": 20, "b": 30, "c": 30}
+    rows = [row(gate, "low", 10) for gate in high]
+    rows += [row(gate, "high", completed) for gate, completed in high.items()]
+    axes = {"gate": ("a", "b", "c"), "load": ("low", "high")}
+    done = SimpleNamespace(rows=rows, subject=SimpleNamespace(axes=axes, command="sweep"))
+    assert alike.without_effect(done) == [["a"], ["b", "c"], ["load=low"], ["load=high"]]
+    assert [each.split(":")[0] for each in hints.alike(done)] == ["Identical results under b and c"]

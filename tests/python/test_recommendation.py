@@ -8,9 +8,6 @@ from tidegate.scenario import toml
 from tidegate.show import alike
 from tidegate.show.page import words
 
-# what may mislead is run on purpose here
-pytestmark = pytest.mark.filterwarnings("default::tidegate.TidegateWarning")
-
 QUICK = {"duration": "12s", "warmup": "4s"}
 LINK, SLOW = "the link", {"rate": "2Mbit", "delay": "10ms"}
 RATES, BUFFERS = ("2Mbit", "9Mbit"), ("1bdp", "2bdp")

@@ -117,7 +117,6 @@ def test_a_law_in_python_does_what_the_same_law_in_rust_does(overload):
     assert 0 < law.arrived <= syns
 
 
-@pytest.mark.filterwarnings("default:Identical results:tidegate.TidegateWarning")
 def test_a_comparison_gives_each_run_its_own_copy_of_a_law(overload):
     law = TenPerSecond()
     own = {"law": "python", "name": "mine", "limiter": "counter"}

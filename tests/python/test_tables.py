@@ -16,9 +16,6 @@ from tidegate.show.measures import shown
 from tidegate.show.next_command import Typed
 from tidegate.show.tables import of_run
 
-# what may mislead is run on purpose here
-pytestmark = pytest.mark.filterwarnings("default::tidegate.TidegateWarning")
-
 
 @pytest.mark.parametrize(
     ("value", "scale", "text"),

@@ -93,7 +93,6 @@ def test_a_scenario_without_contradictions_gives_no_warning(tidegate, overload_f
     assert "arning" not in done.stderr + done.stdout
 
 
-@pytest.mark.filterwarnings("default:the gate at:tidegate.TidegateWarning")
 def test_a_gate_on_downloads_acts_by_itself():
     """It goes by the SYN+ACK, which the data of a download follows; `admit` says the same."""
     gate = {"law": "fixed-rate", "rate": "10/s"}
@@ -348,7 +347,7 @@ def test_a_part_of_a_sweep_without_a_run_says_so(tidegate, overload_file):
     """One run has no second part."""
     asked = ("--vary", "duration=4s", "--seeds", "1", "--set", "warmup=1s")
     done = tidegate("sweep", overload_file, *asked, "--shard", "2/2", "--dry-run")
-    assert "tidegate: warning: part 2 of 2 has no run, as there are 1 runs in all" in done.stderr
+    assert "tidegate: warning: part 2 of 2 has no run, as there are 1 in all" in done.stderr
     with pytest.warns(laboratory.TidegateWarning, match="part 2 of 2 has no run"):
         laboratory.sweep(
             overload_file, {"duration": ["4s"]}, seeds=1, settings={"warmup": "1s"}, shard="2/2"

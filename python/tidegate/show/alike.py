@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tidegate.grid.grid_result import GridResult
 
     Row = Mapping[str, Any]
+    Settings = tuple[tuple[str, str], ...]
 
 FATE = (
     *("completed", "gave_up", "fct_mean_s", "fct_p50_s", "fct_p95_s", "fct_p99_s"),
@@ -38,15 +39,38 @@ def _times(runs: Sequence[Row]) -> set[tuple[float, float]]:
     return {(each["warmup_s"], each["duration_s"]) for each in runs}
 
 
-def _identical(done: GridResult, rows: Sequence[Row]) -> list[list[Row]]:
-    by_fate: dict[str, list[Row]] = {}
-    by_settings: dict[tuple[tuple[str, str], ...], list[Row]] = {}
+def without_effect(done: GridResult) -> list[list[str]]:
+    """Return the values of an axis, by name, that give the same whatever the other axes say.
+
+    That two points of a sweep give the same is usual: a law has no effect at a low load.
+    """
+    fates = _fates(done)
+    found: list[list[str]] = []
+    for axis, values in done.subject.axes.items():
+        whole: dict[str, dict[Settings, str]] = {value: {} for value in values}
+        for settings, fate in fates.items():
+            rest = tuple(each for each in settings if each[0] != axis)
+            whole[dict(settings)[axis]][rest] = fate
+        by_fate: dict[str, list[str]] = {}
+        for value, mine in whole.items():
+            by_fate.setdefault(repr(sorted(mine.items())), []).append(named({axis: value}))
+        found += by_fate.values()
+    return found
+
+
+def _fates(done: GridResult) -> dict[Settings, str]:
+    """Return what became of the flows under each setting."""
+    runs: dict[Settings, list[Any]] = {}
     for run in done.rows:
-        by_settings.setdefault((*run["settings"].items(),), []).append(run)
+        runs.setdefault((*run["settings"].items(),), []).append([run["seed"], *_fate(run)])
+    return {settings: repr(each) for settings, each in runs.items()}
+
+
+def _identical(done: GridResult, rows: Sequence[Row]) -> list[list[Row]]:
+    fates = _fates(done)
+    by_fate: dict[str, list[Row]] = {}
     for row in rows:
-        runs = by_settings[(*row["settings"].items(),)]
-        fate = repr([[each["seed"], *_fate(each)] for each in runs])
-        by_fate.setdefault(fate, []).append(row)
+        by_fate.setdefault(fates[*row["settings"].items(),], []).append(row)
     return list(by_fate.values())
 
 

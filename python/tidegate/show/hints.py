@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tidegate.errors import UsageError
 from tidegate.scenario import toml
 from tidegate.scenario.overrides import clash, default_port, variant_cells, written
-from tidegate.show.alike import identical, loads
+from tidegate.show.alike import identical, loads, without_effect
 from tidegate.show.measures import centre, others
 from tidegate.show.next_command import law_set
 from tidegate.show.recommendation import more_seeds, taken
@@ -182,9 +182,10 @@ def _more_seeds(comparison: GridResult) -> str:
 
 def alike(comparison: GridResult) -> list[str]:
     """Warn of settings with identical results for every flow: the difference had no effect."""
+    found = without_effect if comparison.subject.command == "sweep" else identical
     return [
         f"Identical results under {' and '.join(labels)}: the difference had no effect"
-        for labels in identical(comparison)
+        for labels in found(comparison)
         if len(labels) > 1
     ]
 
