@@ -71,7 +71,7 @@ def test_runs_of_different_durations_keep_their_own_times(overload):
     """The times of a distribution end at the duration, which a comparison may vary."""
     axis = {"duration": ["5s", "9s"]}
     done = tidegate.compare(overload, vary=axis, seeds=1, settings={"warmup": "2s"})
-    panel = of_grid.distribution(done.curves).panels()[0]
+    panel = of_grid.distributions(done)[0].panels()[0]
     for series, (curves,) in zip(panel.series, done.curves.values(), strict=True):
         assert set(series.x) <= set(curves.fct_grid_s)
         assert series.y[-1] == pytest.approx(100 * curves.offered_share[-1])
