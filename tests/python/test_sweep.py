@@ -441,7 +441,7 @@ def test_another_scenario_is_not_mixed_in(made):
 def test_other_axes_are_not_mixed_in(made, tmp_path):
     with pytest.raises(tidegate.TidegateError, match=r"alpha_min: there 5, 10; here 5, 20"):
         made(axes={RATES: [5, 20]})
-    with pytest.raises(tidegate.TidegateError, match="axis traffic.web.size: there none"):
+    with pytest.raises(tidegate.TidegateError, match=r"axis traffic\.web\.size: there none"):
         made(axes={"traffic.web.size": ["5kB"]})
     times = {path: path.stat().st_mtime_ns for path in runs(tmp_path / "s")}
     mixed = made(axes={RATES: [5, 20]}, mix=True)
