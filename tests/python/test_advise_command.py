@@ -17,7 +17,7 @@ from tidegate.advise.people import MOST, people
 from tidegate.advise.readers import Interfaces, facts_of
 from tidegate.advise.router import Router, commands, tc_rate
 from tidegate.cli import app
-from tidegate.errors import UsageError
+from tidegate.errors import TidegateWarning, UsageError
 from tidegate.hosts.lab import program
 from tidegate.scenario.document import read
 from tidegate.scenario.real_gate import REAL_GATE
@@ -335,10 +335,11 @@ def test_to_run_it_again_takes_as_many_seeds(short):
 # CoDel waits for an interval of 100 ms: over a satellite that is shorter than a round trip
 def test_what_its_scenario_is_warned_of_is_said_once(short):
     far = ["--down", "10Mbit", "--up", "4Mbit", "--rtt", "700ms", "--seeds", "2"]
-    done = typed(*far, "--people", "cafe:1", "--json")
+    with pytest.warns(TidegateWarning) as warned:
+        done = typed(*far, "--people", "cafe:1", "--json")
     assert done.exit_code == 0, done.output
-    warned = [line for line in done.stderr.splitlines() if "warning" in line]
-    assert len([line for line in warned if "fq-codel at `link2` expects round trips" in line]) == 1
+    said = [str(each.message) for each in warned]
+    assert len([each for each in said if "fq-codel at `link2` expects round trips" in each]) == 1
 
 
 def test_a_screen_has_the_link_what_people_feel_and_what_to_type(short):
