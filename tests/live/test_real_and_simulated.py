@@ -140,7 +140,8 @@ def test_what_a_killed_comparison_has_left_is_removed_by_the_next(tmp_path):
 
 
 # By hand: ten downloads of 1 MB that are given up after 2 s over 10 Mbit/s, of which a tenth is
-# 250 kB or 172 packets in that time. Every one was sent data, and no one was sent more than all.
+# 250 kB or 172 packets in that time. Each is sent more than ten, and all
+# together no more than half as many again as the link carries in that time.
 def test_downloads_that_are_given_up_count_what_was_sent(tmp_path):
     at = ", ".join(f'"{100 + 10 * each}ms"' for each in range(10))
     given_up = SCENARIO.replace('"100ms", "600ms", "1100ms"', at)

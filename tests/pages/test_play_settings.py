@@ -214,10 +214,12 @@ def test_a_slider_and_a_control_that_the_text_loses_are_named(page):
     write(page, SHORT.replace("traffic.web", "traffic.other"))
     page.wait(f"{PROBLEMS}.includes('A change of traffic.web.arrivals.poisson')", 30)
     assert "variant:slow was chosen as a control" in page.value(PROBLEMS)
-    # the text has it again
-    write(page, SHORT)
+    # the text has them again
+    write(page, SHORT + VARIANT)
     page.wait(f"!{PROBLEMS}.includes('traffic.web')", 30)
     assert page.value(f"{arrivals}.value") == "10"
+    assert "was chosen" not in page.value(PROBLEMS)
+    assert page.value("tidegate.lab.first.value") == "variant:slow"
 
 
 @in_browser

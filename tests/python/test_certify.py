@@ -482,15 +482,19 @@ def test_blitz_with_a_long_file_floods_a_small_link(folder: Path) -> None:
     assert "a file of 1GB" in page
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not _native.STACKS, reason="built without stacks: make stacks")
 def test_a_stack_that_is_not_there_is_refused_before_anything_runs(tmp_path: Path) -> None:
+    """The references run first, so a name that no stack has is refused before them.
+
+    The sentence is that of a scenario with such a stack (test_quic.py).
+    """
     wanted = '{ quic = { stack = "nope" } }'
     done = certified(tmp_path / "out", wanted, "--only", "tiny")
     assert (done.exit_code, done.stderr.splitlines()[0]) == (2, "no stack of QUIC is named `nope`")
     assert not (tmp_path / "out" / "runs").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not _native.STACKS, reason="built without stacks: make stacks")
 def test_a_gate_is_tried_where_half_of_the_sessions_are_over_quic(folder: Path) -> None:
     law = '{ law = "tide", admit = "connections" }'

@@ -34,7 +34,8 @@ def process(folder: Path, number: int, comm: str, *words: str) -> None:
 
 
 def test_a_link_is_told_by_its_ends_and_its_program(tmp_path: Path) -> None:
-    """Of four that name these ends, one is an emulated link of that lab."""
+    """Of four processes, one is an emulated link of that lab: the others differ in program,
+    in ends, or in what the program does."""
     ends = ("--left", "tg8-m:tg0", "--right", "tg8-r:tg0")
     process(tmp_path, 20, "tidegated", "tidegated", "emulate", "a.toml", *ends)
     process(tmp_path, 21, "vi", "vi", "emulate", *ends)

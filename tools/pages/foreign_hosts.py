@@ -87,21 +87,37 @@ def _differs(rows: Sequence[Situation]) -> Iterator[str]:
 
 
 def _instead(situation: Situation) -> str:
-    """Return the first line that differs, and what is done there."""
-    claim = ""
-    for line in situation.lines:
-        if not line.startswith("here"):
-            claim = line
-            continue
-        head, _, right = (part.strip() for part in claim.partition("->"))
-        time, _, end = head.partition(" ")
+    """Return the first claim that does not hold, and what each stack does in its place."""
+    claim, lines = _first_otherwise(situation)
+    head, _, right = (part.strip() for part in claim.partition("->"))
+    time, _, end = head.partition(" ")
+    times: list[str] = []
+    others: dict[str, list[str]] = {}
+    for line in lines:
         words, _, does = (part.strip() for part in line.removeprefix("here").partition("->"))
-        other = [word for word in words.split() if word not in stacks(situation)]
+        names = [word for word in words.split() if word in stacks(situation)]
+        at = " ".join(word for word in words.split() if word not in names)
+        by = f" by {' and '.join(names)}" if len(lines) > 1 and names else ""
         if does == right:
-            return f"The {end}'s `{does}` at {' '.join(other)} ms, not at {time}."
-        when = " ".join(other) or time
-        return f"The {end} at {when} ms: `{does}`, not `{right}`."
-    return ""
+            times.append(f"at {at} ms{by}")
+        else:
+            others.setdefault(at or time, []).append(f"`{does}`{by}")
+    said = [f"The {end}'s `{right}` {', '.join(times)}, not at {time}."] if times else []
+    said += [f"The {end} at {at} ms: {', '.join(do)}, not `{right}`." for at, do in others.items()]
+    return " ".join(said)
+
+
+def _first_otherwise(situation: Situation) -> tuple[str, list[str]]:
+    """Return the first claim with lines `here` below it, and these."""
+    claim, here = "", list[str]()
+    for line in situation.lines:
+        if line.startswith("here"):
+            here.append(line)
+        elif here:
+            break
+        else:
+            claim = line
+    return claim, here
 
 
 def _table(rows: Sequence[Situation]) -> Iterator[str]:
@@ -117,4 +133,6 @@ def _table(rows: Sequence[Situation]) -> Iterator[str]:
 def _cell(situation: Situation, name: str) -> str:
     if name not in stacks(situation):
         return ""
-    return "**differs**" if name in differing(situation) else "same"
+    if name in differing(situation):
+        return "**differs**"
+    return f"same: {situation.said['chooses']}" if "chooses" in situation.said else "same"

@@ -23,6 +23,7 @@ FILES = {
 }
 """The files of situations and their titles, in the order of the page."""
 
+KEYS = "from|about|chooses|host|stacks|transfer|path|verdict|why"
 SAME, DIFFERS, TODAY = "same", "differs", "differs today"
 
 
@@ -56,7 +57,7 @@ def read(text: str) -> Iterator[Situation]:
         name, *lines = part.strip().splitlines()
         situation = Situation(name)
         for line in map(str.strip, lines):
-            said = re.match(r"(from|about|host|stacks|transfer|path|verdict|why): (.*)", line)
+            said = re.match(rf"({KEYS}): (.*)", line)
             if said:
                 situation.said[said[1]] = said[2]
             elif line:

@@ -65,6 +65,37 @@ why: So.
     assert row == "| One | It goes. | RFC 1, 2 | same | **differs** |"
 
 
+@pytest.mark.parametrize(
+    ("here", "said"),
+    [
+        (
+            ["here quinn -> data*17", "here noq -> data*13"],
+            "The client at 5 ms: `data*17` by quinn, `data*13` by noq, not `ack`.",
+        ),
+        (
+            ["here quinn 7 -> ack", "here noq 9 -> ack"],
+            "The client's `ack` at 7 ms by quinn, at 9 ms by noq, not at 5.",
+        ),
+        (
+            ["here quinn 7 -> ack", "here noq 9 -> nothing", "6 client -> data", "here -> ack"],
+            "The client's `ack` at 7 ms by quinn, not at 5."
+            " The client at 9 ms: `nothing` by noq, not `ack`.",
+        ),
+    ],
+)
+def test_a_row_says_what_each_stack_does_instead(here: list[str], said: str) -> None:
+    """Of the first claim that does not hold; by the lines of the script."""
+    situation = Situation("One", {"stacks": "quinn and noq"}, ["5 client -> ack", *here])
+    assert foreign_hosts._instead(situation) == said
+
+
+def test_what_a_stack_chooses_stands_beside_what_is_asked_for() -> None:
+    said = {"about": "Ten at most.", "chooses": "nine.", "from": "RFC 1, 2", "verdict": "same"}
+    situation = Situation("One", {**said, "stacks": "quinn"})
+    [*_, row] = foreign_hosts._table([situation])
+    assert row == "| One | Ten at most. | RFC 1, 2 | same: nine. |"
+
+
 def test_a_situation_is_in_its_table_and_in_that_of_differences() -> None:
     differs, every = foreign_hosts.page().split("## All situations")
     for situation in _every():

@@ -121,6 +121,15 @@ fn a_host_that_never_rests_is_named() {
     assert_eq!(told, Err("One: there is no end to what the hosts do at 0 ms".to_owned()));
 }
 
+/// A script that plays nothing would hold whatever a host does.
+#[test]
+fn a_script_without_a_situation_is_refused() {
+    for script in ["", "About.\n", "About.\n\n= One\npath: 50\n0 client -> h"] {
+        let told = drill::play(script, &mut |_| None).expect_err(script);
+        assert_eq!(told, "the script has no situation: begin one by a line `== NAME`");
+    }
+}
+
 /// What cannot be read is refused with its line and what it should be.
 #[test]
 fn a_script_that_cannot_be_read_names_the_line() {

@@ -27,15 +27,16 @@ const NO_PROGRAM: i32 = 126;
 
 /// Why there is nothing to run by this name; none: it can be run.
 pub fn wrong(name: &OsStr) -> Option<Wrong> {
-    wrong_in(name, &std::env::var_os("PATH").unwrap_or_default())
+    wrong_in(name, std::env::var_os("PATH").as_deref())
 }
 
-fn wrong_in(name: &OsStr, path: &OsStr) -> Option<Wrong> {
+fn wrong_in(name: &OsStr, path: Option<&OsStr>) -> Option<Wrong> {
     // a name with a slash is looked up nowhere else
     let places: Vec<PathBuf> = if Path::new(name).components().count() > 1 {
         vec![name.into()]
     } else {
-        std::env::split_paths(path).map(|folder| folder.join(name)).collect()
+        // without PATH the start of the command looks in places of its own (execvp(3))
+        std::env::split_paths(path?).map(|folder| folder.join(name)).collect()
     };
     let found: Vec<_> = places.iter().filter_map(|place| fs::metadata(place).ok()).collect();
     let program = |found: &fs::Metadata| found.is_file() && found.permissions().mode() & 0o111 > 0;
@@ -64,13 +65,22 @@ mod tests {
     // POSIX, 2.8.2: 127 where there is no command, 126 where it is no program.
     #[test]
     fn a_command_that_cannot_run_has_the_code_of_a_shell() {
-        let code = |name: &str| wrong_in(name.as_ref(), "/bin:/etc".as_ref()).map(|one| one.code);
+        let path = Some("/bin:/etc".as_ref());
+        let code = |name: &str| wrong_in(name.as_ref(), path).map(|one| one.code);
         assert_eq!(code("sh"), None);
         assert_eq!(code("/bin/sh"), None);
         assert_eq!(code("no-such-command"), Some(127));
         assert_eq!(code("/no-such-folder/sh"), Some(127));
         assert_eq!(code("/etc/passwd"), Some(126));
         assert_eq!(code("/etc"), Some(126));
+    }
+
+    // execvp(3): where PATH is not set, it looks in /bin and /usr/bin. A path needs no PATH.
+    #[test]
+    fn without_path_the_start_looks_for_the_command() {
+        let code = |name: &str| wrong_in(name.as_ref(), None).map(|one| one.code);
+        assert_eq!(code("sh"), None);
+        assert_eq!(code("/etc/passwd"), Some(126));
     }
 
     // proc(5): bit 0 is signal 1, SIGHUP; 2 is SIGINT.

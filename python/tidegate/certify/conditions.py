@@ -101,8 +101,8 @@ class Suite:
 
 
 RFC, BBR, START = "rfc9743", "bbr", "slow-start"
-BULK, MEDIA, ACCESS = "responsiveness", "media", "access-link"
-SUITES = (RFC, BBR, START, BULK, MEDIA, ACCESS)
+RESPONSIVENESS, MEDIA, ACCESS = "responsiveness", "media", "access-link"
+SUITES = (RFC, BBR, START, RESPONSIVENESS, MEDIA, ACCESS)
 FOLDER = Path(str(files(__package__))) / "scenarios"
 
 

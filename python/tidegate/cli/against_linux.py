@@ -41,7 +41,7 @@ Out = Annotated[
     Path | None,
     place("DIR", "Folder for results; default out/SCENARIO-against-linux, or its next number."),
 ]
-SETTINGS = (
+GIVE_ANOTHER = (
     "Give one that a network namespace has for itself, and a value that this kernel takes:"
     " sysctl -a lists the names, and the documentation of the kernel (ip-sysctl) the values."
 )
@@ -110,7 +110,7 @@ def _real(folder: Path, subject: Subject, files: dict[str, bytes], *, own_clock:
     if own_clock:
         return _elsewhere(folder, total)
     if wrong := sysctl.tried(subject.asked.sysctls):
-        raise UsageError(wrong, SETTINGS)
+        raise UsageError(wrong, GIVE_ANOTHER)
     say(f"Real hosts take {total:.0f} s.")
     try:
         real.perform(folder, say)

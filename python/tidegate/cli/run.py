@@ -81,7 +81,7 @@ def run(
     from tidegate.grid.plan import law_digests
     from tidegate.results import flow_logs
     from tidegate.results.forecast import require_memory
-    from tidegate.results.run_files import write_single_run
+    from tidegate.results.run_files import loses_nothing, write_single_run
     from tidegate.results.simulate import simulate
     from tidegate.scenario.own import laws
     from tidegate.show import progress
@@ -104,7 +104,7 @@ def run(
     folder = out or default_folder(scenario.name, "run")
     followed = flow_logs.asked(qlog or [], scenario)
     grown = _grown(pcap, followed)
-    same = functools.partial(_same, about, grown)
+    same = functools.partial(loses_nothing, about, grown)
     with _opened(folder, same, grown, numbered=out is None) as store:
         with progress.bar(stderr(), scenario.name, 1, scenario.duration_s) as meter:
             capture, logs = _growing(pcap, followed, scenario, store)
@@ -209,15 +209,6 @@ def _about(scenario: Scenario, seed: int, contents: dict[str, bytes]) -> dict[st
         **about_run(scenario.show(), seed),
         "inputs": {name: digest(content) for name, content in contents.items()},
     }
-
-
-def _same(about: dict[str, Any], grown: set[str], manifest: dict[str, Any]) -> bool:
-    """Tell whether a folder holds the same run, so that replacing it loses nothing."""
-    from tidegate.results.run_files import grown as grew
-
-    return grew(manifest) <= grown and all(
-        manifest.get(name) == value for name, value in about.items()
-    )
 
 
 def _grown(pcap: str | None, followed: list[tuple[str, int]]) -> set[str]:

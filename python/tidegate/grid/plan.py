@@ -166,9 +166,10 @@ class Plan:
         if self.subject.shard is not None and not self.subject.jobs:
             number, shards = self.subject.shard
             runs = len(self.subject.whole().jobs)
+            there, parts = ("is", "part") if runs == 1 else ("are", "parts")
             found.append(
-                f"part {number} of {shards} has no run, as there are {runs} in all: take at most"
-                f" {runs} parts"
+                f"part {number} of {shards} has no run, as there {there} {runs} in all: take at"
+                f" most {runs} {parts}"
             )
         return found
 

@@ -44,7 +44,7 @@ def _has_rows(table: Mapping[str, Column]) -> bool:
 def completed(flows: Mapping[str, Any]) -> NDArray[np.bool_]:
     """Return which flows have closed, but for those of UDP of which data was lost.
 
-    Those have an end, which is not that of a service: nobody got all, and there is no `fct_s`.
+    Those have a `closed_s`, but the receiver did not get everything, and there is no `fct_s`.
     """
     names = ("closed_s", "fct_s", "size_bytes", "delivered_bytes")
     closed, fct, sizes, delivered = (np.asarray(flows[name], dtype=np.float64) for name in names)

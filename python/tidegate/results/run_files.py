@@ -96,12 +96,22 @@ def grown(manifest: Mapping[str, Any]) -> set[str]:
     return {name for name in manifest.get("files", []) if name.endswith(GROWN)}
 
 
+def loses_nothing(about: Mapping[str, Any], files: set[str], there: Mapping[str, Any]) -> bool:
+    """Tell whether a run replaces one with such a manifest without loss.
+
+    It is the same run, by all entries of `about`, and writes those of its files again that only
+    that run writes: `files` has their names.
+    """
+    same = all(there.get(name) == value for name, value in about.items())
+    return same and grown(there) <= files
+
+
 def same_run(
     folder: Path, there: Mapping[str, Any], mine: Mapping[str, Any], result_hash: str
 ) -> bool:
     """Tell whether a folder with a manifest holds the same run with the same results."""
-    same = all(there.get(name) == mine.get(name) for name in IDENTITY)
-    if not same or not grown(there) <= grown(mine):
+    about = {name: mine.get(name) for name in IDENTITY}
+    if not loses_nothing(about, grown(mine), there):
         return False
     try:
         return bool(read_json(folder / SUMMARY).get("result_hash") == result_hash)

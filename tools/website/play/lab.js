@@ -5,6 +5,8 @@
   const { element } = tidegate;
   const CHECK_AFTER_MS = 250;
   const PACES = [["", "as fast as possible"], ["1", "in real time"], ["10", "10 times real time"]];
+  // the menus by which something is chosen
+  const CHOICES = ["first", "second", "port"];
   let labs = 0;
 
   const labelled = (words, field, more = {}) => {
@@ -23,7 +25,9 @@
       this.own = new Map();
       this.engines = [new tidegate.Engine(this.own)];
       this.heard = new Map();
+      // what is named below the text: of the link, and of what was chosen and is not there now
       this.absent = [];
+      this.lost = [];
       this.steps = new Map();
       this.filesRead = 0;
       this.ran = null;
@@ -43,10 +47,13 @@
       this.problems = element("div", { className: "lab-problems" });
       this.files = element("input", { type: "file", multiple: true, onchange: () => this.#files(this.files.files) });
       const files = labelled("Files that the scenario names (they stay on this machine)", this.files);
-      const chosen = () => { this.absent = []; this.#soon(); };
-      this.first = element("select", { onchange: chosen });
-      this.second = element("select", { onchange: chosen });
-      this.port = element("select", { onchange: chosen });
+      const menu = (name) => element("select", { onchange: () => {
+        this.absent = [];
+        this.wanted[name] = this[name].value;
+        this.linked.delete(name);
+        this.#soon();
+      } });
+      [this.first, this.second, this.port] = CHOICES.map(menu);
       this.seed = element("input", { inputMode: "numeric", value: "1", onchange: () => this.#soon() });
       this.pace = element("select", { onchange: () => this.#remember() }, ...PACES.map(([value, words]) => element("option", { value, textContent: words })));
       this.sliders = element("fieldset", { className: "lab-sliders" });
@@ -106,6 +113,8 @@
       this.editor.text = text;
       this.steps = new Map(Object.entries(steps));
       this.wanted = { first, second, port };
+      this.linked = new Set(CHOICES);
+      this.lost = [];
       this.seed.value = seed;
       const offered = PACES.some(([each]) => each === pace);
       this.pace.value = offered ? pace : "";
@@ -217,7 +226,7 @@
       } else if (check.error && !check.problems) {
         this.problems.append(element("p", { className: "lab-problem", textContent: check.error }));
       }
-      const said = [...[...this.heard.values()].flat(), ...this.absent, ...this.#replaced(), ...(check.warnings || [])];
+      const said = [...[...this.heard.values()].flat(), ...this.absent, ...this.lost, ...this.#replaced(), ...(check.warnings || [])];
       for (const warning of said) this.problems.append(element("p", { className: "lab-warning", textContent: warning }));
       this.#idle();
       this.editor.mark(faulty);
@@ -293,10 +302,7 @@
     // Fills the menus: of all controls those with which the scenario can run.
     async #controls(check) {
       const ports = check.ports.filter((port) => !port.access).map((port) => port.name);
-      const wanted = this.wanted || { first: this.first.value, second: this.second.value, port: this.port.value };
-      const linked = this.wanted;
-      this.wanted = null;
-      const port = ports.includes(wanted.port) ? wanted.port : tidegate.firstPort(check);
+      const port = [this.wanted.port, this.shownPort].find((name) => ports.includes(name)) || tidegate.firstPort(check);
       const asked = tidegate.controls(this.schema, check, port);
       const key = JSON.stringify([this.editor.text, port]);
       if (key !== this.controlled) {
@@ -308,25 +314,32 @@
         this.second.replaceChildren(element("option", { value: "-", textContent: "nothing" }), ...options(this.controls));
         this.port.replaceChildren(...ports.map((name) => element("option", { value: name, textContent: name })));
       }
-      this.#choose(wanted, Boolean(linked), port);
-      this.shownPort = tidegate.firstPort(check);
+      this.#choose(ports, port);
     }
 
-    // Chooses what was chosen before, or what the link names, and says what of it is not there.
-    #choose(wanted, linked, port) {
+    // Chooses what was chosen last, or what the link names, and says what of it is not there: a text
+    // that has it again has it chosen again.
+    #choose(ports, port) {
+      const { wanted } = this;
       const there = (id) => this.controls.some((control) => control.id === id);
-      this.port.value = port;
+      this.port.value = this.shownPort = port;
       this.port.parentElement.hidden = this.port.options.length < 2;
       this.first.value = there(wanted.first) ? wanted.first : "";
       this.second.value = there(wanted.second) ? wanted.second : "-";
-      for (const id of [wanted.first, wanted.second]) {
-        if (!id || id === "-" || there(id)) continue;
-        this.absent.push(linked ? `The link names ${id}, a control that this scenario cannot run with or that is not there.`
-          : `${id} was chosen as a control: this scenario cannot run with it now, or it is not there any more.`);
-      }
-      if (!wanted.port || port === wanted.port) return;
-      if (linked) this.absent.push(`The link names ${wanted.port}, a port that this scenario does not have.`);
-      else if (wanted.port !== this.shownPort) this.absent.push(`${wanted.port} was chosen as the port: this scenario does not have it now.`);
+      this.lost = CHOICES.flatMap((name) => {
+        const id = wanted[name];
+        if (!id || id === "-") return [];
+        if (name === "port" ? ports.includes(id) : there(id)) { this.linked.delete(name); return []; }
+        return [this.#without(name, id)];
+      });
+    }
+
+    // What is said of a choice that is not there: of the link's until something else was chosen.
+    #without(name, id) {
+      const linked = this.linked.has(name);
+      if (name === "port") return linked ? `The link names ${id}, a port that this scenario does not have.` : `${id} was chosen as the port: this scenario does not have it now.`;
+      return linked ? `The link names ${id}, a control that this scenario cannot run with or that is not there.`
+        : `${id} was chosen as a control: this scenario cannot run with it now, or it is not there any more.`;
     }
 
     #chosen(menu) { return (this.controls || []).find(({ id }) => id === menu.value) || { label: "", settings: [] }; }

@@ -98,8 +98,9 @@
     return forward.length === 1 ? forward[0] : null;
   };
 
-  // The port that is shown until another one is chosen. Where there are several, it is the one that is
-  // offered most of what it can send; a share that is not known is that of flows without end.
+  // The port that is shown until another one is chosen. Where no port is the bottleneck by its name,
+  // and several send forward, it is the one that is offered most of what it can send; a share that is
+  // not known is that of flows without end.
   tidegate.firstPort = (check) => {
     const names = check.ports.filter((port) => !port.access).map((port) => port.name);
     const most = check.offered.filter(({ port }) => names.includes(port))

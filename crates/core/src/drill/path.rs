@@ -11,7 +11,8 @@ use super::timeline::{SentDatagram, TOLERANCE, Timeline};
 
 /// The most bytes of a datagram, without headers of IP and UDP: what every path of QUIC carries.
 const DATAGRAM: u16 = 1200;
-/// No situation needs as many turns, or datagrams: a host that never rests is found by them.
+/// No situation needs as many turns, or counts as many in `Play::sent`: a host that never rests is
+/// found by them.
 const TURNS: u32 = 200_000;
 
 /// One end while a situation is played.
@@ -35,7 +36,8 @@ struct Play<'a> {
     now: Time,
     /// By the time at which it comes, and in the order in which it was sent.
     coming: BTreeMap<(Time, u32), UnderWay>,
-    /// How many were sent, copies included.
+    /// Counts each datagram that is sent, lost ones too, and each that comes, copies too. So it numbers
+    /// those under way, and ends what hosts that never rest send.
     sent: u32,
     words: WordReader,
     timeline: Timeline,

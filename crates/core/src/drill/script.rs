@@ -74,6 +74,9 @@ impl DrillSituation<'_> {
 pub(super) fn situations(script: &str) -> Result<Vec<DrillSituation<'_>>, String> {
     let mut parts = script.split("\n== ");
     let _about = parts.next();
+    let mut parts = parts.peekable();
+    // a script that plays nothing would hold whatever a stack does
+    parts.peek().ok_or("the script has no situation: begin one by a line `== NAME`")?;
     parts.map(|text| situation(text).map_err(|(line, what)| of(text, line, &what))).collect()
 }
 
@@ -118,7 +121,7 @@ impl<'a> DrillSituation<'a> {
     fn line(&mut self, line: &'a str) -> Result<(), String> {
         let said = line.split_once(": ").filter(|(key, _)| !key.contains(' '));
         match said {
-            Some(("from" | "about" | "why", _)) => {}
+            Some(("from" | "about" | "chooses" | "why", _)) => {}
             Some(("stacks", names)) => self.stacks = list(names),
             Some(("verdict", "same")) => self.verdict = DrillVerdict::Same,
             Some(("verdict", "differs")) => self.verdict = DrillVerdict::Differs(Vec::new()),
@@ -131,8 +134,8 @@ impl<'a> DrillSituation<'a> {
             Some(("path", words)) => self.path(words)?,
             Some((key, _)) if !line.contains("->") => {
                 return Err(format!(
-                    "no line begins with `{key}:`: there are from, about, stacks, transfer, path, \
-                     verdict and why"
+                    "no line begins with `{key}:`: there are from, about, chooses, stacks, transfer, \
+                     path, verdict and why"
                 ));
             }
             _ if line.starts_with("here") => self.here(line)?,
