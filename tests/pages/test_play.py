@@ -8,7 +8,7 @@ import time
 import pytest
 
 import tidegate
-from play_page import LONG, ROOT, SHORT, controlled, in_browser, status, write
+from play_page import LONG, ROOT, SHORT, choose_control, controlled, in_browser, status, write
 
 pytestmark = pytest.mark.site
 
@@ -87,7 +87,7 @@ def test_a_scenario_that_is_too_large_is_refused_with_the_command(page):
 
 @in_browser
 def test_two_controls_meet_the_same_flows(page):
-    page.value("tidegate.lab.second.value = 'queue:codel'")
+    choose_control(page, "second", "queue:codel")
     page.value("tidegate.lab.start()")
     first, second = page.value("tidegate.lab.hashes")
     settings = {"port.bottleneck.queue": {"law": "codel"}}

@@ -7,7 +7,7 @@ import pytest
 from tools import axe
 
 import tidegate
-from play_page import SHORT, change, in_browser, write
+from play_page import SHORT, change, choose_control, in_browser, write
 
 pytestmark = pytest.mark.site
 with_axe = pytest.mark.skipif(not axe.SCRIPT.is_file(), reason="no axe-core here: make test-tools")
@@ -77,7 +77,7 @@ def test_no_finding_of_axe_and_nothing_is_wider_than_the_page(page, wide, dark):
     write(page, SHORT.replace("5Mbit", "5Mbyte"))
     assert axe.findings(page) == []
     write(page, SHORT)
-    page.value("tidegate.lab.second.value = 'queue:codel'")
+    choose_control(page, "second", "queue:codel")
     page.value("tidegate.lab.start()")
     page.value("tidegate.lab.editor.field.focus()")
     page.key(" ", "Space", held=2)

@@ -232,6 +232,20 @@ def test_of_several_ports_the_one_that_is_offered_most_stands_first(page):
     assert page.value("tidegate.lab.port.value") == "short"
 
 
+@in_browser
+def test_a_port_that_the_text_loses_is_named_and_chosen_again(page):
+    """Until then the port that stands first is shown."""
+    text = page.value("tidegate.data.gallery.find(({ slug }) => slug === 'two-ways').text")
+    page.value(f"tidegate.lab.open({json.dumps({'text': text})})")
+    change(page, "tidegate.lab.port", "uplink")
+    write(page, text.replace("uplink", "upward"))
+    page.wait(f"{PROBLEMS}.includes('uplink was chosen as the port')", 30)
+    assert page.value("tidegate.lab.port.value") == "short"
+    write(page, text)
+    page.wait(f"!{PROBLEMS}.includes('was chosen')", 30)
+    assert page.value("tidegate.lab.port.value") == "uplink"
+
+
 def choose(page, place):
     page.value(f"(() => {{ {GALLERY}.selectedIndex = {place}; }})()")
     page.value(f"void {GALLERY}.dispatchEvent(new Event('change'))")
