@@ -10,6 +10,7 @@ from tools.website import report_pictures
 
 import tidegate
 from play_page import ROOT, SHORT, controlled, in_browser
+from tidegate.results.columns import frame
 from tidegate.scenario import document
 from tidegate.show.page import charts
 
@@ -141,7 +142,7 @@ def test_tables_that_are_saved_are_those_of_this_machine(page):
     page.wait(f"saved.length === {2 * len(names)}")
     texts = page.value("Promise.all(saved)")
     for place, name in enumerate(names):
-        table = run._frame(name)
+        table = frame(run.outcome.tables[name])
         as_json, as_csv = sorted(texts[2 * place : 2 * place + 2], key=lambda text: text[0] != "{")
         assert rows(json.loads(as_json)) == rows_of(table), name
         read = pl.read_csv(io.StringIO(as_csv), schema=schema(table))
