@@ -41,6 +41,12 @@ RATE = Limit("rate", "throughput", "Mbit/s", more_is_better=True, ratio=1.25, fl
 LOST = Limit("lost", "lost", "%", points=1.0)
 
 
+def as_with_stacks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Plan as where stacks are built in, which they need not be: nothing is run."""
+    monkeypatch.setattr(_native, "STACKS", ["quinn"])
+    monkeypatch.setattr(certificate, "require_built_in", lambda _: None)
+
+
 def judged(limit: Limit, values: list[float], **references: list[float]) -> str:
     found = {name: np.array(each) for name, each in references.items()}
     return judge(limit, "subject", np.array(values), found).verdict
@@ -226,7 +232,7 @@ def test_a_suite_names_each_of_its_scenarios_once_and_only_known_limits(name: st
 def test_every_condition_can_be_run_with_every_control(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_native, "STACKS", ["quinn"])
+    as_with_stacks(monkeypatch)
     asked = suite(name)
     laws = [controls.stage("gate", "tide"), controls.stage("queue", "cake")]
     of_media = name == "media"
@@ -270,7 +276,7 @@ def test_what_a_stack_does_not_tell_is_not_taken_for_a_fault(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """An undefined measure is worse than a defined one; of a stack the round trips always are."""
-    monkeypatch.setattr(_native, "STACKS", ["quinn"])
+    as_with_stacks(monkeypatch)
     tried = [controls.find(each) for each in ("quic:cubic", "quinn:cubic")]
     for name, condition in (("bbr", "probe-rtt"), ("responsiveness", "one")):
         asked = suite(name)
@@ -279,10 +285,21 @@ def test_what_a_stack_does_not_tell_is_not_taken_for_a_fault(
         assert f"{condition}/quinn:cubic" not in plan.refused
 
 
+@pytest.mark.parametrize("wrong", ['{ quic = { control = "cubic"', '{ quic = "x" }'])
+def test_a_transport_that_is_none_is_refused_by_the_check_of_the_scenario(
+    wrong: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    as_with_stacks(monkeypatch)
+    done = certified(tmp_path / "out", wrong, "--suite", "bbr", "--only", "idle")
+    assert done.exit_code == 2, done.output
+    assert "transport" in done.stderr
+    assert "Traceback" not in done.output
+
+
 def test_gates_and_dqm_are_told_of_sessions_over_quic_where_there_are_some(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(_native, "STACKS", ["quinn"])
+    as_with_stacks(monkeypatch)
     asked = suite("access-link")
     told = {
         ("gate", "tide"): ("port.bottleneck.gate.quic", "{}"),

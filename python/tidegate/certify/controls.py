@@ -79,7 +79,8 @@ class Control:
         transport = self.transport or "{ tcp"
         if not transport.startswith(("{ tcp", QUIC, CRATE)):
             return "pages are loaded over TCP, with a control of its own"
-        if transport.startswith(QUIC) and _table(transport)["quic"].get("stack") == "smoltcp":
+        quic = _table(transport).get("quic")
+        if isinstance(quic, dict) and quic.get("stack") == "smoltcp":
             return "smoltcp carries no objects, so no pages"
         return None
 
