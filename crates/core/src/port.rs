@@ -109,7 +109,7 @@ pub struct Counters {
 }
 
 /// Counts that change at every hop.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 #[repr(C)]
 struct Sent {
     bytes: u64,
@@ -119,7 +119,7 @@ struct Sent {
 }
 
 /// Counts that change less often; [`Counters`] are computed from both.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 #[repr(C)]
 struct Tally {
     /// Packets that had to wait, and how many of them have been transmitted since.
@@ -146,14 +146,14 @@ pub struct Port<C = ()> {
     free_at: Time,
     pace: Pace,
     delay: Time,
-    /// Packets that will arrive by themselves, as they could not be booked ([`Port::book`]).
-    unbooked: u32,
     /// A value of the carrier's, about the packets that it carries for this port.
     pub hint: u16,
     /// Whether the port is plain and no packet waits.
     clear: bool,
     /// Whether the carrier keeps all packets ([`Port::look_ahead`]).
     foresees: bool,
+    /// Whether it is booked ([`Port::expect_bookings`]).
+    booked: bool,
     sent: Sent,
     ring: Ring<C>,
     /// The time of this port's pending event; the carrier sets it.
@@ -181,10 +181,10 @@ impl<C: Default> Port<C> {
             free_at: Time::ZERO,
             pace: rate.pace(),
             delay,
-            unbooked: 0,
             hint: 0,
             clear: true,
             foresees: false,
+            booked: false,
             sent: Sent::default(),
             ring: Ring::new(),
             armed: Time::NEVER,

@@ -60,6 +60,74 @@ proptest! {
     }
 }
 
+proptest! {
+    /// Packets leave a link that is not faster, so they arrive at least one transmission apart on
+    /// it. Each is booked up to 40 ms before it arrives, in the order of the arrivals, as a port
+    /// that foresees does; what cannot be booked arrives. Large and small ones, so that many wait,
+    /// and room for few.
+    #[test]
+    fn what_is_booked_comes_true(
+        limit in prop_oneof![
+            (1..4u32).prop_map(Limit::Packets),
+            (60..4_000u64).prop_map(Limit::Bytes),
+        ],
+        slower in prop::sample::select(vec![4_000_000u64, 3_000_000]),
+        arrivals in prop::collection::vec(
+            (prop_oneof![Just(0), 0..4_000u64], 1..3_000u16, 0..40u64, any::<bool>()),
+            1..200,
+        ),
+    ) {
+        let (mut stores, mut booked) = (port(limit), port(limit));
+        booked.expect_bookings();
+        let pace = Rate::from_bps(slower).pace();
+        // by the time at which it happens: an arrival before a look, as in a run
+        let (mut now, mut asked, mut steps) = (Time::ZERO, Time::ZERO, Vec::new());
+        for (flow, (gap_us, size, ahead_ms, looks)) in (0..).zip(arrivals) {
+            now += pace.of(u64::from(size)) + Time::from_ns(1000 * gap_us);
+            asked = asked.max(now.saturating_sub(Time::from_ms(ahead_ms)));
+            steps.push((asked, 1, now, packet(flow, size)));
+            steps.push((now, 2, now, packet(flow, size)));
+            if looks {
+                steps.push((now.saturating_sub(Time::from_ns(700 * gap_us)), 3, now, packet(0, 0)));
+            }
+        }
+        steps.sort_by_key(|&(at, what, ..)| (at, what));
+        let (mut said, mut came) = (Vec::new(), Vec::new());
+        let (mut under_way, mut unbooked) = (Vec::<Packet>::new(), Vec::new());
+        for (at, what, arrives, packet) in steps {
+            match what {
+                3 => {
+                    under_way.retain(|packet| packet.at >= at);
+                    let mut early = Early::default();
+                    under_way.iter().for_each(|each| booked.set_back(&mut early, each, at));
+                    prop_assert_eq!(state(&mut stores, at), state(&mut booked, at));
+                    booked.undo_set_back(&mut early);
+                }
+                1 => match booked.book(&packet, arrives, at) {
+                    Some(lands) => {
+                        said.push((lands, packet.flow));
+                        under_way.push(Packet { at: lands, ..packet });
+                    }
+                    None => unbooked.push(packet.flow),
+                },
+                _ => {
+                    let lost = matches!(stores.arrive(&packet, (), at), Outcome::Lost(..));
+                    prop_assert_eq!(lost, unbooked.contains(&packet.flow));
+                    if lost {
+                        booked.lose_unbooked(&packet);
+                    }
+                }
+            }
+        }
+        while stores.next_event() < Time::NEVER {
+            let due = stores.next_event();
+            came.extend(stores.deliver(due).map(|(packet, ())| (packet.at, packet.flow)));
+        }
+        prop_assert_eq!(said, came);
+        prop_assert_eq!(state(&mut stores, Time::NEVER), state(&mut booked, Time::NEVER));
+    }
+}
+
 /// By hand: at 4 Mbit/s 1500 B take 3 ms. Two that are booked for 10 and 20 ms have not arrived at
 /// 8 ms, the first one is in transmission at 11 ms, and both have left at 30 ms.
 #[test]
@@ -67,34 +135,35 @@ fn a_booked_port_can_be_set_back() {
     let mut port = port(Limit::Packets(5));
     let booked = [10, 20].map(|ms| {
         let mut packet = packet(1, 1500);
-        packet.at = port.book(&packet, Time::from_ms(ms)).expect("nothing is in its way");
+        packet.at = port.book(&packet, Time::from_ms(ms), Time::ZERO).expect("there is room");
         packet
     });
     assert_eq!(booked.map(|packet| packet.at), [Time::from_ms(16), Time::from_ms(26)]);
     for (ms, arrived, busy_ms) in [(8, 0, 0), (11, 1, 1), (30, 2, 6)] {
         let now = Time::from_ms(ms);
         let mut early = Early::default();
-        booked.iter().for_each(|packet| port.note_early(&mut early, packet, now));
-        port.rewind(&mut early);
+        booked.iter().for_each(|packet| port.set_back(&mut early, packet, now));
         assert_eq!(port.counters().arrived, arrived, "at {ms} ms");
         assert_eq!(port.busy_ps(now), Time::from_ms(busy_ms).ps(), "at {ms} ms");
-        port.undo_rewind(&early);
+        port.undo_set_back(&mut early);
         assert_eq!(port.counters().arrived, 2);
     }
 }
 
-/// By hand, as above: what comes 1 ms behind another packet waits 2 ms, so it is not booked, and
-/// nothing behind it until it has arrived by itself.
+/// By hand, as above: what comes 1 ms behind another packet waits 2 ms, and what comes 2 ms behind
+/// that waits 3 ms. With room for one packet, a third that comes while one waits is lost. What comes
+/// when the link is idle again does not wait, although the others have not arrived yet.
 #[test]
-fn nothing_is_booked_past_a_packet_that_was_not() {
-    let mut port = port(Limit::Packets(5));
-    assert!(port.book(&packet(1, 1500), Time::from_ms(10)).is_some());
-    assert_eq!(port.book(&packet(4, 1500), Time::from_ms(11)), None);
-    assert_eq!(port.book(&packet(7, 1500), Time::from_ms(60)), None);
-    for ms in [11, 60] {
-        port.take_unbooked();
-        port.arrive(&packet(4, 1500), (), Time::from_ms(ms));
-    }
-    let at = port.book(&packet(10, 1500), Time::from_ms(70));
-    assert_eq!(at, Some(Time::from_ms(76)));
+fn a_packet_that_waits_is_booked_and_one_without_room_is_not() {
+    let mut port = port(Limit::Packets(1));
+    let mut book = |ms| {
+        let at = port.book(&packet(1, 1500), Time::from_ms(ms), Time::ZERO);
+        at.map(|at| at - DELAY)
+    };
+    assert_eq!(book(10), Some(Time::from_ms(13)));
+    assert_eq!(book(11), Some(Time::from_ms(16)));
+    assert_eq!(book(12), None);
+    assert_eq!(book(13), Some(Time::from_ms(19)));
+    assert_eq!(book(60), Some(Time::from_ms(63)));
+    assert_eq!(port.counters().enqueued, 4);
 }

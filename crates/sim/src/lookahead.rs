@@ -29,7 +29,7 @@ pub(crate) struct Lookahead {
     starts: Vec<u32>,
     /// As the table of routes: for each of these nodes and each destination the port that is booked.
     onward: Vec<u32>,
-    /// For each port what is booked for later than now, where it may be booked.
+    /// For each port that is booked: what it was before it was set back.
     early: Vec<Option<Early>>,
 }
 
@@ -40,7 +40,7 @@ const NONE: u32 = u32::MAX - u16::MAX as u32;
 pub(crate) enum Entry<'a> {
     /// It is on its way; with the hint for its lane.
     Leaves(Way, &'a mut u16),
-    /// The port foresees, and has no room for it.
+    /// There is no room for it: the port foresees, or it could not be booked.
     Lost,
     /// This port keeps it, or has stages.
     Stays(&'a mut Port),
@@ -120,6 +120,7 @@ impl Lookahead {
             lookahead.onward[start as usize + usize::from(host)] = last;
             lookahead.early[last as usize] = Some(Early::default());
             ports[before as usize].look_ahead();
+            ports[last as usize].expect_bookings();
         }
         lookahead
     }
@@ -147,6 +148,10 @@ impl Lookahead {
         now: Time,
     ) -> Entry<'a> {
         let port = &mut ports[number as usize];
+        if port.is_booked() {
+            port.lose_unbooked(packet);
+            return Entry::Lost;
+        }
         let (at, waits) = match port.pass(packet, now) {
             Some(at) => (at, false),
             None if !port.foresees() => return Entry::Stays(&mut ports[number as usize]),
@@ -159,7 +164,7 @@ impl Lookahead {
         let span = |lands: Time| if waits { line_of(number) } else { lands - now };
         if let Some(behind) = self.behind(number, packet.dst)
             && let Some(last) = ports.get_mut(behind as usize)
-            && let Some(lands) = last.book(packet, at)
+            && let Some(lands) = last.book(packet, at, now)
         {
             *hops += 1;
             return Entry::Leaves((behind, lands, span(lands)), &mut ports[behind as usize].hint);
@@ -184,22 +189,16 @@ impl Lookahead {
         packets.for_each(|packet| {
             let number = packet.prev_port as usize;
             if let Some(Some(early)) = self.early.get_mut(number) {
-                ports[number].note_early(early, packet, now);
+                ports[number].set_back(early, packet, now);
             }
         });
-        for (early, port) in self.early.iter_mut().zip(ports) {
-            if let Some(early) = early {
-                port.rewind(early);
-            }
-        }
     }
 
     /// Undoes that.
     pub(crate) fn undo_rewind(&mut self, ports: &mut [Port]) {
         for (early, port) in self.early.iter_mut().zip(ports) {
             if let Some(early) = early {
-                port.undo_rewind(early);
-                *early = Early::default();
+                port.undo_set_back(early);
             }
         }
     }

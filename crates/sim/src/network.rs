@@ -255,10 +255,9 @@ impl Network {
             return self.land_elsewhere(from, arrived);
         };
         let (ports, hops) = (&mut self.ports, &mut self.hops);
-        let Some(port) = ports.get_mut(onward as usize) else {
+        if onward as usize >= ports.len() {
             return self.land_elsewhere(from, arrived);
-        };
-        port.take_unbooked();
+        }
         match self.lookahead.enter(ports, hops, onward, packet, now) {
             Entry::Leaves(way, hint) => {
                 let (flight, events) = (&mut self.flight, &mut self.events);

@@ -195,6 +195,34 @@ fn a_segment_and_its_acknowledgement_land_four_times() {
     close((all - fewer) as f64, landings / 3.0, 0.01);
 }
 
+/// Packets that wait at the link of the host behind a larger one, and all that come after them. By
+/// hand: 90 B leave the bottleneck 72 us after 1500 B, which take 600 us on that link. More is sent
+/// than the bottleneck carries, so there is always something on the way. Each packet has three
+/// links, and one landing is left out.
+#[test]
+fn landings_are_left_out_behind_a_packet_that_waits() {
+    let text = r#"
+        name = "by hand"
+        duration = "20s"
+        [topology.dumbbell]
+        pairs = 1
+        access = { rate = "20Mbit", delay = "1ms" }
+        bottleneck = { rate = "10Mbit", delay = "9ms" }
+        [traffic.large]
+        arrivals = { at = ["0s"] }
+        size = "unlimited"
+        transport = { udp = { rate = "9.9Mbit", packet = "1500B" } }
+        [traffic.small]
+        arrivals = { at = ["0s"] }
+        size = "unlimited"
+        transport = { udp = { rate = "200kbit", packet = "90B" } }
+    "#;
+    let scenario = load(text, &[]);
+    let ((all, each), (fewer, left_out)) = (steps(&scenario, true), steps(&scenario, false));
+    assert_eq!(each.packet_hops, left_out.packet_hops);
+    close((all - fewer) as f64, each.delivered_packets as f64, 0.01);
+}
+
 /// By hand: 1500 B leave a link of 10 Mbit/s each 1.2 ms, and take 15 us on that of 800 Mbit/s of the
 /// host, 5 ms behind. Of the packets that the bottleneck has sent by 100 ms the last five are in
 /// between: the host's port has not seen them.

@@ -8,14 +8,14 @@
 //!   delivered, also if that has to wait ([`Port::foresee`]); of those that wait it keeps the sizes,
 //!   for its limit and its counts.
 //! - A port that gets all its packets from one port that foresees is *booked*: a packet passes it in
-//!   advance, at the time at which it will arrive ([`Port::book`]). If it could not pass at once
-//!   then, it arrives like any other, and so does every packet behind it until it has.
+//!   advance, at the time at which it will arrive, whether it has to wait then or not
+//!   ([`Port::book`]). Only one that will be lost arrives.
 //!
 //! What has been booked is in the port's counts already. Before anybody looks at them, the carrier
-//! sets the port back to now ([`Port::rewind`]).
+//! sets the port back to now ([`Port::set_back`]).
 
-use super::Port;
-use super::foreseen::Early;
+use super::foreseen::{Before, Early, Wait};
+use super::{Port, Tally};
 use crate::law::Reason;
 use crate::packet::{Flags, Packet};
 use crate::units::Time;
@@ -67,83 +67,116 @@ impl<C: Default> Port<C> {
         }
     }
 
-    /// A packet will arrive at `at`, after all that were booked before: when it will be delivered
-    /// if it can pass at once then. None: it cannot, or it follows one that has not arrived yet.
-    /// Then it has to arrive by itself ([`Port::take_unbooked`]).
+    /// The port gets all its packets from one that foresees, from now on: the carrier asks
+    /// [`Port::book`] for each of them before it arrives.
+    pub fn expect_bookings(&mut self) {
+        debug_assert!(self.is_plain() && self.held().count() == 0);
+        self.booked = true;
+    }
+
+    /// Whether it does. Then a packet that arrives is one that could not be booked.
     #[inline(always)]
-    pub fn book(&mut self, packet: &Packet, at: Time) -> Option<Time> {
-        if self.free_at > at || !self.clear || self.unbooked > 0 {
-            self.unbooked += 1;
-            return None;
+    pub fn is_booked(&self) -> bool {
+        self.booked
+    }
+
+    /// A packet will arrive at `at`, after all that were booked before: when it will be delivered.
+    /// None: it will be lost for want of room. Then it has to arrive ([`Port::lose_unbooked`]).
+    #[inline(always)]
+    pub fn book(&mut self, packet: &Packet, at: Time, now: Time) -> Option<Time> {
+        if self.free_at > at {
+            return self.book_wait(packet, at, now);
         }
         Some(self.set_off(packet, at))
     }
 
-    /// A packet has arrived by itself; it is one of those that were not booked, if there are any.
-    #[inline(always)]
-    pub fn take_unbooked(&mut self) {
-        if self.unbooked > 0 {
-            self.unbooked -= 1;
+    /// The same for a packet that will have to wait.
+    // out of line: few packets wait at the link of a host
+    #[inline(never)]
+    fn book_wait(&mut self, packet: &Packet, at: Time, now: Time) -> Option<Time> {
+        let (size, starts) = (u64::from(packet.size), self.free_at);
+        let waits = &mut self.foreseen.waits;
+        while waits.front().is_some_and(|wait| wait.starts <= now) {
+            waits.pop_front();
         }
+        let before = waits.iter().rev().take_while(|wait| wait.starts > at);
+        let (packets, bytes) = before
+            .fold((0, 0), |(packets, bytes), wait| (packets + 1, bytes + u64::from(wait.size)));
+        if packets >= self.limit_packets || bytes + size > self.limit_bytes {
+            return None;
+        }
+        waits.push_back(Wait { arrives: at, starts, size: packet.size });
+        self.count_arrival(packet);
+        self.tally.taken += 1;
+        self.tally.waited.begin(at);
+        self.backlog_bytes += size;
+        self.free_at = self.transmit(size, starts);
+        Some(self.free_at + self.delay)
     }
 
-    /// When a packet that was booked arrives here, by the time of its delivery; and how long its
-    /// transmission takes.
+    /// A packet arrives that could not be booked: it is lost.
+    #[cold]
+    pub fn lose_unbooked(&mut self, packet: &Packet) {
+        self.count_arrival(packet);
+        self.lose(packet.flags, Reason::QueueFull);
+    }
+
+    /// When the transmission of a packet that was booked starts here, by the time of its delivery;
+    /// and how long it takes.
     #[inline(always)]
-    fn booked_for(&self, packet: &Packet) -> (Time, Time) {
+    fn transmission(&self, packet: &Packet) -> (Time, Time) {
         let spent = self.pace.of(u64::from(packet.size));
         (packet.at - self.delay - spent, spent)
     }
 
     /// Whether a packet that was booked arrives here after `now`.
     pub fn is_early(&self, packet: &Packet, now: Time) -> bool {
-        self.booked_for(packet).0 > now
+        self.foreseen.arrival(self.transmission(packet).0) > now
     }
 
-    /// Notes a packet that is on its way from this port to a host: `early` has those that will
-    /// arrive here after `now`.
+    /// Takes back what has not happened by `now` of a packet that was booked and is on its way:
+    /// `early` keeps what the port was before the first one.
     #[inline(always)]
-    pub fn note_early(&self, early: &mut Early, packet: &Packet, now: Time) {
-        let (arrives, spent) = self.booked_for(packet);
-        if arrives <= now {
-            early.free_at = early.free_at.max(arrives + spent);
+    pub fn set_back(&mut self, early: &mut Early, packet: &Packet, now: Time) {
+        let (starts, spent) = self.transmission(packet);
+        if early.0.is_none() {
+            let Tally { taken, served, waited, syn_arrived, .. } = self.tally;
+            let (sent, free_at) = (self.sent, self.free_at);
+            early.0 = Some(Before { sent, free_at, taken, served, waited, syn_arrived });
+            self.free_at = Time::ZERO;
+        }
+        if starts <= now {
+            self.free_at = self.free_at.max(starts + spent);
             return;
         }
-        early.arrived[usize::from(packet.flags.has(Flags::DATA))] += 1;
-        early.syn_arrived += u64::from(packet.flags.has(Flags::SYN));
-        early.bytes += u64::from(packet.size);
-        early.busy_ps += spent.ps();
+        self.sent.bytes -= u64::from(packet.size);
+        self.sent.busy_ps -= spent.ps();
+        let arrives = self.foreseen.arrival(starts);
+        let waits = arrives < starts;
+        if waits {
+            self.tally.served -= 1;
+            self.tally.waited.begin(starts);
+        }
+        if arrives > now {
+            self.sent.arrived[usize::from(packet.flags.has(Flags::DATA))] -= 1;
+            self.tally.syn_arrived -= u64::from(packet.flags.has(Flags::SYN));
+            if waits {
+                self.tally.taken -= 1;
+                self.tally.waited.end(arrives);
+            }
+        } else {
+            self.backlog_bytes += u64::from(packet.size);
+            self.foreseen.sizes.push_back(packet.size);
+        }
     }
 
-    /// Sets the port back to the instant at which all that was noted in `early` has not arrived.
-    pub fn rewind(&mut self, early: &mut Early) {
-        if early.arrived == [0; 2] {
-            return;
-        }
-        for (count, later) in self.sent.arrived.iter_mut().zip(early.arrived) {
-            *count -= later;
-        }
-        self.tally.syn_arrived -= early.syn_arrived;
-        self.sent.bytes -= early.bytes;
-        self.sent.busy_ps -= early.busy_ps;
-        // what could not be booked may be in transmission too
-        let own = self.ring.in_flight_last().map_or(Time::ZERO, |packet| packet.at - self.delay);
-        early.booked_until = self.free_at;
-        self.free_at = early.free_at.max(own);
-    }
-
-    /// Undoes [`Port::rewind`]. Nothing waits where anything was booked, so that the port has
-    /// started no transmission since.
-    pub fn undo_rewind(&mut self, early: &Early) {
-        if early.arrived == [0; 2] {
-            return;
-        }
-        for (count, later) in self.sent.arrived.iter_mut().zip(early.arrived) {
-            *count += later;
-        }
-        self.tally.syn_arrived += early.syn_arrived;
-        self.sent.bytes += early.bytes;
-        self.sent.busy_ps += early.busy_ps;
-        self.free_at = early.booked_until;
+    /// Undoes [`Port::set_back`].
+    pub fn undo_set_back(&mut self, early: &mut Early) {
+        let Some(before) = early.0.take() else { return };
+        let Before { sent, free_at, taken, served, waited, syn_arrived } = before;
+        (self.sent, self.free_at) = (sent, free_at);
+        self.tally = Tally { taken, served, waited, syn_arrived, ..self.tally };
+        self.backlog_bytes = 0;
+        self.foreseen.sizes.clear();
     }
 }

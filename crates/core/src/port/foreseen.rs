@@ -2,14 +2,27 @@
 
 use std::collections::VecDeque;
 
+use super::Sent;
+use super::waited::Waited;
 use crate::units::Time;
 
-/// What a port that foresees keeps of the packets that wait, the oldest first.
+/// What a port keeps of the packets that wait, the oldest first.
 #[derive(Default)]
 pub(super) struct Foreseen {
+    /// At a port that foresees, or that is set back to now.
     pub(super) sizes: VecDeque<u16>,
-    /// When the transmission of the last of them ends.
+    /// When the transmission of the last of them ends, at a port that foresees.
     pub(super) until: Time,
+    /// At a port that is booked: those whose transmission had not started when the last one came.
+    pub(super) waits: VecDeque<Wait>,
+}
+
+/// A packet that waits at a booked port.
+pub(super) struct Wait {
+    pub(super) arrives: Time,
+    /// When its transmission starts.
+    pub(super) starts: Time,
+    pub(super) size: u16,
 }
 
 impl Foreseen {
@@ -17,17 +30,26 @@ impl Foreseen {
     pub(super) fn waiting(&self) -> u32 {
         self.sizes.len() as u32
     }
+
+    /// When the packet arrives whose transmission starts then, at a booked port; one that does not
+    /// wait arrives as it starts.
+    pub(super) fn arrival(&self, starts: Time) -> Time {
+        let place = self.waits.binary_search_by_key(&starts, |wait| wait.starts);
+        place.map_or(starts, |place| self.waits[place].arrives)
+    }
 }
 
-/// What was booked at a port for later than now.
+/// What a booked port was before it was set back; nothing: it was not.
 #[derive(Clone, Copy, Default)]
-pub struct Early {
-    /// Packets, without payload and with payload.
-    pub(super) arrived: [u64; 2],
-    pub(super) syn_arrived: u64,
-    pub(super) bytes: u64,
-    pub(super) busy_ps: u64,
-    /// When the link is free of what has arrived, and of all that was booked.
+pub struct Early(pub(super) Option<Before>);
+
+/// The counts that bookings change, and when the link is free of all that was booked.
+#[derive(Clone, Copy)]
+pub(super) struct Before {
+    pub(super) sent: Sent,
     pub(super) free_at: Time,
-    pub(super) booked_until: Time,
+    pub(super) taken: u64,
+    pub(super) served: u64,
+    pub(super) waited: Waited,
+    pub(super) syn_arrived: u64,
 }

@@ -45,12 +45,6 @@ impl<C: Default> Ring<C> {
         (self.head != self.departed).then(|| &self.packets[self.place(self.head)])
     }
 
-    /// The packet whose transmission has started last, if it has not been delivered.
-    pub(super) fn in_flight_last(&self) -> Option<&Packet> {
-        let last = self.departed.wrapping_sub(1);
-        (self.head != self.departed).then(|| &self.packets[self.place(last)])
-    }
-
     /// The oldest waiting packet.
     #[inline]
     pub(super) fn first_waiting(&self) -> Option<&Packet> {

@@ -176,20 +176,16 @@ impl Lanes {
     #[inline(always)]
     fn place(&mut self, port: u32, (at, span): (Time, Time), hint: &mut u16) -> Option<usize> {
         let place = usize::from(*hint);
-        if self.fits(place, port, (at, span)) {
-            return Some(place);
+        if let Some(lane) = self.lanes.get(place)
+            && lane.span == span
+        {
+            return lane.takes(at, port).then_some(place);
         }
         if place > LANES {
             *hint -= 1;
             return None;
         }
         self.other_place(port, (at, span), hint)
-    }
-
-    /// Whether there is such a lane, and it takes packets of this time.
-    #[inline(always)]
-    fn fits(&self, place: usize, port: u32, (at, span): (Time, Time)) -> bool {
-        self.lanes.get(place).is_some_and(|lane| lane.span == span && lane.takes(at, port))
     }
 
     /// Puts a packet behind the others of a lane.
