@@ -74,8 +74,13 @@ impl Data {
 pub struct Category(pub u32);
 
 /// A value in a row.
-trait Cell: Sized {
+pub trait Cell: Copy {
+    /// What its column holds.
     const KIND: ColumnKind;
+    /// Zero, of which a column begins with many.
+    const ZERO: Self;
+    /// Whether this is zero, to the bit.
+    fn is_zero(self) -> bool;
     /// The column of these values; `names`: what the places in it stand for.
     fn data(values: Vec<Self>, names: impl FnOnce() -> Vec<String>) -> Data;
 }
@@ -84,6 +89,11 @@ macro_rules! cells {
     ($($Type:ident $Kind:ident;)+) => {
         $(impl Cell for $Type {
             const KIND: ColumnKind = ColumnKind::$Kind;
+            const ZERO: $Type = 0 as $Type;
+            #[inline]
+            fn is_zero(self) -> bool {
+                self.to_le_bytes() == Self::ZERO.to_le_bytes()
+            }
             fn data(values: Vec<$Type>, _: impl FnOnce() -> Vec<String>) -> Data {
                 Data::$Kind(values)
             }
@@ -99,14 +109,51 @@ cells! {
 
 impl Cell for Category {
     const KIND: ColumnKind = ColumnKind::Category;
+    const ZERO: Category = Category(0);
+    #[inline]
+    fn is_zero(self) -> bool {
+        self.0 == 0
+    }
     fn data(values: Vec<Category>, names: impl FnOnce() -> Vec<String>) -> Data {
         Data::Category { codes: values.into_iter().map(|value| value.0).collect(), names: names() }
     }
 }
 
+/// The values of a column that grows. Most counts of most ports stay zero to the end, and each value
+/// that is written takes new memory: as long as all values are zero, only their number is kept.
+pub struct Values<T> {
+    zeros: usize,
+    rest: Vec<T>,
+}
+
+impl<T: Cell> Values<T> {
+    /// No value yet, with room for so many.
+    fn with_capacity(most: usize) -> Values<T> {
+        Values { zeros: 0, rest: Vec::with_capacity(most) }
+    }
+
+    #[inline]
+    fn push(&mut self, value: T) {
+        if self.rest.is_empty() && value.is_zero() {
+            self.zeros += 1;
+        } else {
+            self.rest.push(value);
+        }
+    }
+
+    fn all(self) -> Vec<T> {
+        if self.zeros == 0 {
+            return self.rest;
+        }
+        let mut all = vec![T::ZERO; self.zeros];
+        all.extend(self.rest);
+        all
+    }
+}
+
 /// The record of a row.
 pub trait Record: Sized {
-    /// The columns of its table: a vector for each.
+    /// The columns of its table.
     type Columns;
     /// Empty columns, with room for so many rows.
     fn columns(most: usize) -> Self::Columns;
@@ -160,10 +207,10 @@ macro_rules! table {
         }),+];
 
         impl Record for $Row {
-            type Columns = ($(Vec<$Type>,)+);
+            type Columns = ($(Values<$Type>,)+);
 
             fn columns(most: usize) -> Self::Columns {
-                ($(Vec::<$Type>::with_capacity(most),)+)
+                ($(Values::<$Type>::with_capacity(most),)+)
             }
 
             #[inline]
@@ -177,7 +224,7 @@ macro_rules! table {
             ) -> Vec<Column> {
                 vec![$({
                     let name = stringify!($column);
-                    Column { name, data: <$Type as Cell>::data($column, || names(name)) }
+                    Column { name, data: <$Type as Cell>::data($column.all(), || names(name)) }
                 }),+]
             }
         }
