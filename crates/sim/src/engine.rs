@@ -5,6 +5,7 @@
 //! optimisation saves.
 
 mod fine;
+mod foretell;
 mod key;
 mod parcels;
 mod present;
@@ -111,6 +112,8 @@ pub(crate) struct Events {
     fresh: Vec<u128>,
     /// The first fine slot that `foretell` has not reported.
     unseen: u64,
+    /// The same of `foretell_parcels`.
+    unseen_parcels: u64,
     /// The slot of the middle wheel whose events are in the fine one.
     middle: u64,
     fine: Fine,
@@ -121,9 +124,6 @@ pub(crate) struct Events {
     beyond: Vec<u128>,
 }
 
-/// How many fine slots ahead events are reported: one or two events if they are sparse, and no more
-/// than fit a near cache if they are dense.
-const NOTICE: u64 = 32;
 /// Bits of the picoseconds in one slot of the middle wheel.
 const MIDDLE_BITS: u32 = FINE_BITS + FINE_SLOTS;
 /// Bits of the number of slots of the middle wheel: 4.7 min in all.
@@ -186,6 +186,7 @@ impl Default for Events {
             next: 0,
             fresh: Vec::new(),
             unseen: 0,
+            unseen_parcels: 0,
             middle: 0,
             fine: Fine::new(),
             parcels: Parcels::new(),
@@ -314,27 +315,6 @@ impl Events {
         let event = Event(self.bound);
         self.bound = self.present.pop();
         Some(event)
-    }
-
-    /// Reports the subjects of most events of the next slots, each once.
-    #[inline(always)]
-    pub(crate) fn foretell(&mut self, tell: impl FnMut(Entity)) {
-        if self.unseen < self.next + NOTICE {
-            self.foretell_slots(tell);
-        }
-    }
-
-    #[inline(never)]
-    fn foretell_slots(&mut self, mut tell: impl FnMut(Entity)) {
-        let until = self.next + NOTICE;
-        let mut from = self.unseen.max(self.next);
-        while let Some(slot) = self.fine.first_used(from)
-            && slot < until
-        {
-            self.fine.for_each(slot, &mut tell);
-            from = slot + 1;
-        }
-        self.unseen = until;
     }
 
     /// Moves on to the next slot with events, if it begins by `until` (in picoseconds); returns

@@ -238,6 +238,17 @@ impl Network {
         (self.exits[packet.prev_port as usize] == HOST).then_some(packet)
     }
 
+    /// The same for packets without a lane: `tell` gets each once.
+    #[inline(always)]
+    pub(crate) fn parcels_ahead(&mut self, mut tell: impl FnMut(&Packet)) {
+        let exits = &self.exits;
+        self.events.foretell_parcels(|packet| {
+            if exits[packet.prev_port as usize] == HOST {
+                tell(packet);
+            }
+        });
+    }
+
     /// A packet has crossed its link. Returns whether it is at its destination (then it is
     /// copied to `arrived`).
     #[inline(always)]

@@ -142,6 +142,21 @@ impl Fine {
         }
     }
 
+    /// The parcels of a slot.
+    #[inline]
+    pub(super) fn for_each_parcel(
+        &self,
+        slot: u64,
+        parcels: &Parcels,
+        tell: &mut impl FnMut(&Packet),
+    ) {
+        let mut place = self.chains[Self::place(slot)];
+        while let Some((packet, next)) = parcels.follow(place) {
+            tell(packet);
+            place = next;
+        }
+    }
+
     /// The first used slot from `slot` on, less than a turn away.
     #[inline]
     pub(super) fn first_used(&self, slot: u64) -> Option<u64> {

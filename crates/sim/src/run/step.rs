@@ -24,6 +24,10 @@ impl Simulation {
         };
         let Some(event) = event else { return Ok(self.land(first, limit)) };
         if event.parcel() != 0 {
+            if self.large {
+                let flows = &self.flows;
+                self.net.parcels_ahead(|packet| flows.prefetch(packet));
+            }
             if self.net.land(Parcel(event.parcel()), &mut self.arrived) {
                 self.deliver();
             }
