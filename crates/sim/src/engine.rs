@@ -433,6 +433,7 @@ impl<const BITS: u32> Wheel<BITS> {
 
 #[cfg(test)]
 mod tests {
+    use super::foretell::NOTICE;
     use super::key::NO_EVENT;
     use super::*;
 

@@ -213,6 +213,21 @@ mod tests {
         }
     }
 
+    /// It sets out anew; returns the hint of its port.
+    fn send_on(
+        flight: &mut Flight,
+        events: &mut Events,
+        (parcel, packet): (Option<u32>, &Packet),
+        way: Way,
+        mut hint: u16,
+    ) -> u16 {
+        match parcel {
+            Some(place) => Parcel(place).send_on(flight, events, packet, way, &mut hint),
+            None => Head.send_on(flight, events, packet, way, &mut hint),
+        }
+        hint
+    }
+
     /// Whatever sets out comes out by time and then by port, whoever set out
     /// first: against a sorted list. There are fewer and more times than lanes,
     /// and arrivals at equal instants in any order of ports. Every third packet
@@ -226,14 +241,19 @@ mod tests {
             (state >> 33) % below
         };
         let (mut laned, mut parcels, mut again) = (0, 0, [0; 2]);
-        for spans in [1, 3, 8, 20] {
+        for (spans, alike) in [(1, false), (3, false), (8, false), (20, false), (6, true)] {
+            // a port has one time, or any
+            let time = |port: u32, any: u64| {
+                let steps = if alike { u64::from(port) % spans } else { any };
+                Time::from_ns(100 * (1 + steps))
+            };
             let (mut flight, mut events) = (Flight::new(), Events::default());
             let mut sorted = std::collections::BTreeMap::new();
             let mut hints = [0; 50];
             let mut now = Time::ZERO;
             for flow in 0..20_000 {
                 let port = draw(50) as u32;
-                let span = Time::from_ns(100 * (1 + draw(spans)));
+                let span = time(port, draw(spans));
                 let at = now + span;
                 // a port delivers one packet at an instant
                 if let Entry::Vacant(place) = sorted.entry((at, port)) {
@@ -246,7 +266,8 @@ mod tests {
                 while let Some((&(at, port), &flow)) = sorted.first_key_value()
                     && at < later
                 {
-                    let (onward, span) = (draw(50) as u32, Time::from_ns(100 * (1 + draw(spans))));
+                    let onward = draw(50) as u32;
+                    let span = time(onward, draw(spans));
                     sorted.pop_first();
                     let anew = draw(3) == 0 && !sorted.contains_key(&(at + span, onward));
                     if !anew {
@@ -259,14 +280,8 @@ mod tests {
                     let hint = Cell::new(hints[onward as usize]);
                     let (found, by_lane) =
                         next(&mut flight, &mut events, |flight, events, parcel, packet| {
-                            let (way, mut own) = ((onward, at + span, span), hint.get());
-                            match parcel {
-                                Some(place) => {
-                                    Parcel(place).send_on(flight, events, packet, way, &mut own);
-                                }
-                                None => Head.send_on(flight, events, packet, way, &mut own),
-                            }
-                            hint.set(own);
+                            let way = (onward, at + span, span);
+                            hint.set(send_on(flight, events, (parcel, packet), way, hint.get()));
                         });
                     hints[onward as usize] = hint.get();
                     again[usize::from(by_lane)] += 1;
@@ -276,6 +291,8 @@ mod tests {
             }
             let held = flight.packets(&events).count();
             assert_eq!(held, sorted.len());
+            // four lanes are enough for three times, and eight too few where any port has any
+            assert_eq!(flight.lanes.uses_all(), alike, "{spans} times");
         }
         assert!(laned > 20_000 && parcels > 1_000, "{laned} in lanes, {parcels} parcels");
         assert!(again.iter().all(|&count| count > 1_000), "{again:?} set out anew");

@@ -6,7 +6,7 @@ use super::{Entity, Events};
 
 /// How many fine slots ahead events are reported: one or two events if they are sparse, and no more
 /// than fit a near cache if they are dense.
-const NOTICE: u64 = 32;
+pub(super) const NOTICE: u64 = 32;
 /// The same for parcels, most of which come into a slot less than a millisecond ahead.
 const PARCEL_NOTICE: u64 = 3;
 

@@ -17,8 +17,11 @@ use tidegate_core::units::Time;
 
 use crate::engine::{key, port_of, ps_of};
 
-/// Number of lanes. Each costs one comparison for a delivery.
-const LANES: usize = 4;
+/// Number of lanes. Each that is in use costs one comparison for a delivery.
+const LANES: usize = 8;
+/// Number of lanes in use at first: where links are alike and few flows start, few packets have
+/// other times.
+const FEW: usize = 4;
 
 /// The lanes, and which of them delivers next.
 pub(super) struct Lanes {
@@ -30,6 +33,10 @@ pub(super) struct Lanes {
     /// The earliest of these.
     first: u128,
     lanes: [Lane; LANES],
+    /// How many lanes are in use: [`FEW`] or all.
+    used: usize,
+    /// Packets that became parcels as their ports had found no lane.
+    missed: u32,
     /// The next lane to be reassigned for a packet that found no lane.
     hand: usize,
 }
@@ -53,6 +60,8 @@ fn is_some(due: u128) -> bool {
     ps_of(due) < Time::NEVER.ps()
 }
 
+/// All lanes may be used when the first ones have carried so many packets.
+const ENOUGH: u32 = if cfg!(test) { 10 } else { 100_000 };
 /// So many packets of a port become parcels before it searches for a lane again.
 const PATIENCE: u16 = 64;
 
@@ -130,6 +139,8 @@ impl Lanes {
             behind: std::array::from_fn(none),
             first: none(0),
             lanes: std::array::from_fn(|_| Lane::new()),
+            used: FEW,
+            missed: 0,
             hand: 0,
         }
     }
@@ -238,15 +249,27 @@ impl Lanes {
             return Some(place);
         }
         let place = self.hand;
-        self.hand = (place + 1) % LANES;
+        self.hand = (place + 1) % self.used;
         let lane = &mut self.lanes[place];
         let used = lane.seen != lane.tail || lane.head != lane.tail;
         lane.seen = lane.tail;
         if used {
+            self.miss();
             return None;
         }
         lane.span = span;
         Some(place)
+    }
+
+    /// A port has found no lane, so that its next packets become parcels. All lanes are used from
+    /// when these are a 32nd of what is in lanes, unless they are most: then more lanes would
+    /// carry few of them.
+    fn miss(&mut self) {
+        self.missed = self.missed.saturating_add(PATIENCE.into());
+        let carried = self.lanes.iter().fold(0, |sum: u32, lane| sum.saturating_add(lane.tail));
+        if carried > ENOUGH && self.missed > carried / 32 && self.missed < carried {
+            self.used = LANES;
+        }
     }
 
     /// A packet of the next one's lane, some deliveries behind it.
@@ -273,10 +296,22 @@ impl Lanes {
         self.behind[number] = if held > 2 { later } else { none(number) };
     }
 
+    /// Whether all lanes are in use.
+    #[cfg(test)]
+    pub(super) fn uses_all(&self) -> bool {
+        self.used == LANES
+    }
+
     /// Finds the earliest delivery anew, by rounds of pairs.
     #[inline(always)]
     pub(super) fn choose(&mut self) {
-        let [one, two, three, four] = self.heads;
-        self.first = one.min(two).min(three.min(four));
+        let earliest = |from: usize| {
+            let heads = &self.heads[from..from + FEW];
+            heads[0].min(heads[1]).min(heads[2].min(heads[3]))
+        };
+        self.first = match self.used {
+            FEW => earliest(0),
+            _ => earliest(0).min(earliest(FEW)),
+        };
     }
 }
