@@ -87,6 +87,24 @@ connections = {connections}
 """
 
 
+def sessions(seconds: int) -> str:
+    """Write a scenario of 10,000 short sessions a second, each of a client that nobody knows."""
+    return f"""
+name = "scaling"
+duration = "{seconds}s"
+warmup = "0s"
+[topology.dumbbell]
+pairs = 100
+access = {{ rate = "10Gbit", delay = "1ms" }}
+bottleneck = {{ rate = "1Gbit", delay = "3ms", buffer = "1bdp" }}
+[port.bottleneck]
+gate = {{ law = "tide", admit = "clients" }}
+[traffic.short]
+arrivals = {{ poisson = "10000/s" }}
+size = "1B"
+"""
+
+
 def row(routers: int = 2, routes: int = 0, changes: int = 0) -> str:
     """Write a scenario of routers one behind the other, with hosts at both ends of the row."""
     text = ['name = "scaling"\nduration = "10s"']
@@ -133,6 +151,7 @@ DIMENSIONS = (
         lambda size: dumbbell(flows=4, rate=RATES[size], tcp='profile = "linux", control = "bbr"'),
     ),
     *(Dimension(f"flows-{law}", f"100 flows before {law}", before(law)) for law in LAWS),
+    Dimension("clients", "10,000 clients of a gate", sessions),
     Dimension("routers", "10 routers in a row", lambda size: row(routers=10 * size)),
     Dimension("routes", "10 routes", lambda size: row(routes=10 * size)),
     Dimension("changes", "90 changes", lambda size: row(changes=90 * size)),

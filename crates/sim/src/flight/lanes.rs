@@ -61,7 +61,7 @@ fn is_some(due: u128) -> bool {
 }
 
 /// All lanes may be used when the first ones have carried so many packets.
-const ENOUGH: u32 = if cfg!(test) { 10 } else { 100_000 };
+const ENOUGH: u32 = if cfg!(test) { 10 } else { 1_000_000 };
 /// So many packets of a port become parcels before it searches for a lane again.
 const PATIENCE: u16 = 64;
 
