@@ -25,6 +25,7 @@ mod outages;
 mod police;
 mod queueing;
 mod ring;
+mod sent;
 mod stage;
 mod stages;
 mod stamp;
@@ -44,6 +45,7 @@ pub use opportunities::Opportunities;
 pub use police::Policer;
 use queueing::Staged;
 use ring::Ring;
+use sent::Sent;
 pub use stage::{IntervalResult, Stage};
 use stages::Origin;
 pub use stages::{Stages, Ticked};
@@ -108,17 +110,7 @@ pub struct Counters {
     pub drops: [u64; Reason::COUNT],
 }
 
-/// Counts that change at every hop.
-#[derive(Clone, Copy, Default)]
-#[repr(C)]
-struct Sent {
-    bytes: u64,
-    busy_ps: u64,
-    /// Arrived packets, without payload and with payload.
-    arrived: [u64; 2],
-}
-
-/// Counts that change less often; [`Counters`] are computed from both.
+/// Counts that change less often than [`Sent`]; [`Counters`] are computed from both.
 #[derive(Clone, Copy, Default)]
 #[repr(C)]
 struct Tally {

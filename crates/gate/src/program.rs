@@ -208,7 +208,7 @@ impl Program {
 pub struct Shown {
     /// The returned action.
     pub action: i32,
-    /// Duration of one run.
+    /// Duration of one run, as the kernel measures it.
     pub each: std::time::Duration,
 }
 

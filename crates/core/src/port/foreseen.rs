@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::Sent;
+use super::sent::Sent;
 use super::waited::Waited;
 use crate::units::Time;
 
