@@ -541,7 +541,9 @@ impl<C: Default> Port<C> {
     #[inline]
     pub fn line_up(&mut self, packet: &Packet, cargo: C, now: Time) -> Outcome<C> {
         self.count_arrival(packet);
-        if self.ring.waiting() >= self.limit_packets
+        // at a booked port what arrives could not be booked, for want of room
+        if self.booked
+            || self.ring.waiting() >= self.limit_packets
             || self.backlog_bytes + u64::from(packet.size) > self.limit_bytes
         {
             self.lose(packet.flags, Reason::QueueFull);

@@ -114,7 +114,9 @@ proptest! {
                     let lost = matches!(stores.arrive(&packet, (), at), Outcome::Lost(..));
                     prop_assert_eq!(lost, unbooked.contains(&packet.flow));
                     if lost {
-                        booked.lose_unbooked(&packet);
+                        prop_assert_eq!(booked.pass(&packet, at), None);
+                        let lost = booked.line_up(&packet, (), at);
+                        prop_assert!(matches!(lost, Outcome::Lost(..)));
                     }
                 }
             }

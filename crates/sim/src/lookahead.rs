@@ -40,7 +40,7 @@ const NONE: u32 = u32::MAX - u16::MAX as u32;
 pub(crate) enum Entry<'a> {
     /// It is on its way; with the hint for its lane.
     Leaves(Way, &'a mut u16),
-    /// There is no room for it: the port foresees, or it could not be booked.
+    /// The port foresees, and has no room for it.
     Lost,
     /// This port keeps it, or has stages.
     Stays(&'a mut Port),
@@ -148,10 +148,6 @@ impl Lookahead {
         now: Time,
     ) -> Entry<'a> {
         let port = &mut ports[number as usize];
-        if port.is_booked() {
-            port.lose_unbooked(packet);
-            return Entry::Lost;
-        }
         let (at, waits) = match port.pass(packet, now) {
             Some(at) => (at, false),
             None if !port.foresees() => return Entry::Stays(&mut ports[number as usize]),

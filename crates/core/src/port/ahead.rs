@@ -68,20 +68,14 @@ impl<C: Default> Port<C> {
     }
 
     /// The port gets all its packets from one that foresees, from now on: the carrier asks
-    /// [`Port::book`] for each of them before it arrives.
+    /// [`Port::book`] for each of them before it arrives. One that arrives nevertheless is lost.
     pub fn expect_bookings(&mut self) {
         debug_assert!(self.is_plain() && self.held().count() == 0);
         self.booked = true;
     }
 
-    /// Whether it does. Then a packet that arrives is one that could not be booked.
-    #[inline(always)]
-    pub fn is_booked(&self) -> bool {
-        self.booked
-    }
-
     /// A packet will arrive at `at`, after all that were booked before: when it will be delivered.
-    /// None: it will be lost for want of room. Then it has to arrive ([`Port::lose_unbooked`]).
+    /// None: it will be lost for want of room. Then it has to arrive ([`Port::line_up`]).
     #[inline(always)]
     pub fn book(&mut self, packet: &Packet, at: Time, now: Time) -> Option<Time> {
         if self.free_at > at {
@@ -112,13 +106,6 @@ impl<C: Default> Port<C> {
         self.backlog_bytes += size;
         self.free_at = self.transmit(size, starts);
         Some(self.free_at + self.delay)
-    }
-
-    /// A packet arrives that could not be booked: it is lost.
-    #[cold]
-    pub fn lose_unbooked(&mut self, packet: &Packet) {
-        self.count_arrival(packet);
-        self.lose(packet.flags, Reason::QueueFull);
     }
 
     /// When the transmission of a packet that was booked starts here, by the time of its delivery;
