@@ -43,11 +43,11 @@ class Measured:
     hops: int = 0
     goodput: float = 0.0
 
-    def note(self, result: dict[str, float]) -> None:
-        """Note one round."""
+    def note(self, result: dict[str, float], by: str = "cpu_s") -> None:
+        """Note one round, with its time."""
         self.hops = int(result["packet_hops"])
         self.goodput = result["goodput_mbit_s"]
-        self.rates.append(self.hops / result["cpu_s"] / 1e6)
+        self.rates.append(self.hops / result[by] / 1e6)
 
 
 def starts() -> list[float]:
@@ -118,7 +118,7 @@ def main() -> int:
     parser.add_argument("--peer", action="append", choices=names, help="only this; repeatable")
     given = parser.parse_args()
     console = Console()
-    peers = ready(console, given.peer or names)
+    peers = ready(console, given.peer or [peer.name for peer in PEERS if not peer.named])
     own = Measured("tidegate", YARDSTICK_S)
     others = [Measured(peer.name, peer.seconds) for peer, _ in peers]
     with tempfile.TemporaryDirectory() as folder:
@@ -127,7 +127,7 @@ def main() -> int:
         for _ in range(given.rounds):
             own.note(tidegate())
             for (peer, command), measured in zip(peers, others, strict=True):
-                measured.note(run([*command, str(listed), f"{peer.seconds:g}"]))
+                measured.note(run([*command, str(listed), f"{peer.seconds:g}"]), peer.by)
     report(console, [own, *others])
     return 0
 

@@ -1,16 +1,18 @@
 """Find or install the other simulators.
 
-ns-2 is from the system, ns-3 and ns.py are from PyPI, htsim is compiled from its source.
+ns-2 is from the system, ns-3 and ns.py are from PyPI, htsim and UNISON are compiled from source.
 
 They are installed in build/peers, never in the user's own environment.
 """
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,6 +56,12 @@ HTSIM_SOURCES = (
 )
 
 
+UNISON = "https://github.com/NASA-NJU/UNISON-for-ns-3"
+UNISON_COMMIT = "1d5c3830e8dbd6d7ea4dadc532c8a14934ccad9e"
+UNISON_MODULES = (*NS3_LIBRARIES, "bridge", "mpi", "mtp", "stats")
+UNISON_OTHERS = ("CMakeLists.txt", "VERSION", "build-support", "contrib", "scratch", "utils")
+
+
 class UnavailableError(RuntimeError):
     """A peer cannot be installed here."""
 
@@ -68,6 +76,10 @@ class Peer:
     """Simulated time of a round: less than the yardstick's where that would take minutes."""
     install: Callable[[], list[str]]
     """Returns the command that runs the yardstick, but for the starts and the seconds."""
+    by: str = "cpu_s"
+    """What its time is: of the processor, or `wall_s` where it runs on all of them."""
+    named: bool = False
+    """Whether it runs only if it is named, as it takes long to compile."""
 
 
 def environment(name: str, requirement: str, *options: str) -> Path:
@@ -156,6 +168,36 @@ def htsim() -> list[str]:
     return [str(program)]
 
 
+def unison(threads: int) -> list[str]:
+    """Fetch and build UNISON, with the yardstick on so many threads."""
+    folder, program = BUILD / "unison", BUILD / f"yardstick-unison-{threads}"
+    source, built = HERE / "yardstick.cc", BUILD / "unison" / ".built"
+    if missing := [each for each in ("g++", "cmake", "ninja") if shutil.which(each) is None]:
+        raise UnavailableError(f"it takes {', '.join(missing)}")
+    if not built.exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        git = ["git", "clone", "--quiet", "--no-checkout", UNISON, str(folder)]
+        run("it cannot be fetched", git)
+        # without the modules that are not used, some of which are large
+        parts = ["src/CMakeLists.txt", *(f"src/{module}" for module in UNISON_MODULES)]
+        command = ["git", "-C", str(folder), "checkout", UNISON_COMMIT, "--"]
+        run("it cannot be fetched", [*command, *UNISON_OTHERS, *parts])
+        command = ["cmake", "-S", str(folder), "-B", str(folder / "cmake"), "-G", "Ninja"]
+        command += ["-DCMAKE_BUILD_TYPE=release", "-DNS3_MTP=ON", "-DNS3_WARNINGS_AS_ERRORS=OFF"]
+        command += [f"-DNS3_ENABLED_MODULES={';'.join((*NS3_LIBRARIES, 'mtp'))}"]
+        run("it does not compile here", command)
+        run("it does not compile here", ["ninja", "-C", str(folder / "cmake")])
+        built.touch()
+    if not program.exists() or program.stat().st_mtime < source.stat().st_mtime:
+        libraries = folder / "build" / "lib"
+        names = [each.name for each in sorted(libraries.glob("lib*.so"))]
+        command = ["g++", "-O3", "-std=c++20", "-w", f"-DTHREADS={threads}", "-DNS3_MTP"]
+        command += [str(source), f"-I{folder / 'build' / 'include'}", f"-L{libraries}"]
+        command += [*(f"-l:{name}" for name in names), f"-Wl,-rpath,{libraries}"]
+        run("it does not compile here", [*command, "-o", str(program)])
+    return [str(program)]
+
+
 def run(fault: str, command: list[str]) -> None:
     """Run a command; what it says is the reason if it fails."""
     result = subprocess.run(command, check=False, capture_output=True, text=True)
@@ -167,5 +209,14 @@ PEERS = (
     Peer("ns-2", "2.35, one-way NewReno, only the packet headers that are used", 20.0, ns2),
     Peer("htsim", "of March 2026, routes at the source, NewReno", 20.0, htsim),
     Peer("ns-3", "3.44 from PyPI, C++, NewReno, nix-vector routing", 4.0, ns3),
+    Peer("unison", "ns-3.41 with UNISON, one thread", 4.0, partial(unison, 1), named=True),
+    Peer(
+        "unison-all",
+        "the same on all processors, by the clock",
+        4.0,
+        partial(unison, os.cpu_count() or 1),
+        by="wall_s",
+        named=True,
+    ),
     Peer("ns.py", "0.4.3 from PyPI, Reno", 2.0, ns_py),
 )

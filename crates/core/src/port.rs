@@ -3,7 +3,7 @@
 //! A packet passes, in this order, the check of its age, the policer, the filter, the gate, the
 //! queue, the stamp and the link. Every stage but the link is optional.
 //!
-//! Service is lazy: no event happens at the end of a transmission. Before anything reads or changes
+//! Service is lazy: no event happens at the end of a transmission. Saved anything reads or changes
 //! the port, it calls [`Port::advance`], which starts every transmission that was due. All of them
 //! are complete before the arrival at `now` is handled. So the port equals one with an event at
 //! every end of transmission, for any work-conserving discipline, with evictions and changes of the
@@ -37,7 +37,7 @@ use crate::law::{Draw, Reason};
 use crate::packet::{Flags, Packet};
 use crate::units::{Pace, Rate, Time};
 
-pub use foreseen::Early;
+pub use foreseen::Before;
 use foreseen::Foreseen;
 pub use in_use::in_use;
 pub use medium::Medium;
@@ -140,7 +140,7 @@ pub struct Port<C = ()> {
     delay: Time,
     /// A value of the carrier's, about the packets that it carries for this port.
     pub hint: u16,
-    /// Whether the port is plain and no packet waits.
+    /// Whether the port is plain and no packet waits in it, but for those that were booked.
     clear: bool,
     /// Whether the carrier keeps all packets ([`Port::look_ahead`]).
     foresees: bool,

@@ -1,11 +1,11 @@
-//! A port that foresees, against one that stores its packets.
+//! A port that foresees, and one that is booked, against one that stores its packets.
 //!
-//! Both are plain ports. What the one says at an arrival has to be when the other delivers the
-//! packet, and their counts are the same whenever they are brought up to now.
+//! All are plain ports. What the one says in advance has to be when the other delivers the packet,
+//! and their counts are the same whenever they are brought up to now.
 
 use proptest::prelude::*;
 use tidegate_core::packet::{Flags, Packet};
-use tidegate_core::port::{Early, Limit, Outcome, Port};
+use tidegate_core::port::{Before, Limit, Outcome, Port};
 use tidegate_core::units::{Rate, Time};
 
 const DELAY: Time = Time::from_ms(3);
@@ -98,10 +98,10 @@ proptest! {
             match what {
                 3 => {
                     under_way.retain(|packet| packet.at >= at);
-                    let mut early = Early::default();
-                    under_way.iter().for_each(|each| booked.set_back(&mut early, each, at));
+                    let mut before = Before::default();
+                    under_way.iter().for_each(|each| booked.set_back(&mut before, each, at));
                     prop_assert_eq!(state(&mut stores, at), state(&mut booked, at));
-                    booked.undo_set_back(&mut early);
+                    booked.undo_set_back(&mut before);
                 }
                 1 => match booked.book(&packet, arrives, at) {
                     Some(lands) => {
@@ -143,11 +143,11 @@ fn a_booked_port_can_be_set_back() {
     assert_eq!(booked.map(|packet| packet.at), [Time::from_ms(16), Time::from_ms(26)]);
     for (ms, arrived, busy_ms) in [(8, 0, 0), (11, 1, 1), (30, 2, 6)] {
         let now = Time::from_ms(ms);
-        let mut early = Early::default();
-        booked.iter().for_each(|packet| port.set_back(&mut early, packet, now));
+        let mut before = Before::default();
+        booked.iter().for_each(|packet| port.set_back(&mut before, packet, now));
         assert_eq!(port.counters().arrived, arrived, "at {ms} ms");
         assert_eq!(port.busy_ps(now), Time::from_ms(busy_ms).ps(), "at {ms} ms");
-        port.undo_set_back(&mut early);
+        port.undo_set_back(&mut before);
         assert_eq!(port.counters().arrived, 2);
     }
 }

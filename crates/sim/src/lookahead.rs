@@ -14,7 +14,7 @@
 use std::collections::BTreeSet;
 
 use tidegate_core::packet::Packet;
-use tidegate_core::port::{Early, Port};
+use tidegate_core::port::{Before, Port};
 use tidegate_core::units::Time;
 use tidegate_model::route::{NO_PORT, Routes};
 use tidegate_model::scenario::{self, Scenario};
@@ -30,7 +30,7 @@ pub(crate) struct Lookahead {
     /// As the table of routes: for each of these nodes and each destination the port that is booked.
     onward: Vec<u32>,
     /// For each port that is booked: what it was before it was set back.
-    early: Vec<Option<Early>>,
+    booked: Vec<Option<Before>>,
 }
 
 /// Beyond every table, also with a destination added to it.
@@ -42,7 +42,7 @@ pub(crate) enum Entry<'a> {
     Leaves(Way, &'a mut u16),
     /// The port foresees, and has no room for it.
     Lost,
-    /// This port keeps it, or has stages.
+    /// This port keeps it or loses it, or has stages.
     Stays(&'a mut Port),
 }
 
@@ -111,14 +111,14 @@ impl Lookahead {
         let mut lookahead = Lookahead {
             starts: vec![NONE; specs.len()],
             onward: vec![NO_PORT; routes.table.len()],
-            early: vec![None; specs.len()],
+            booked: vec![None; specs.len()],
         };
         for &(before, last) in found {
             let (node, host) = (specs[before as usize].to, specs[last as usize].to);
             let Some(start) = routes.starts[usize::from(node)] else { continue };
             lookahead.starts[before as usize] = start;
             lookahead.onward[start as usize + usize::from(host)] = last;
-            lookahead.early[last as usize] = Some(Early::default());
+            lookahead.booked[last as usize] = Some(Before::default());
             ports[before as usize].look_ahead();
             ports[last as usize].expect_bookings();
         }
@@ -171,12 +171,12 @@ impl Lookahead {
     /// Whether a packet that is on its way has been booked at a port, and enters it after `now`.
     pub(crate) fn is_early(&self, packet: &Packet, ports: &[Port], now: Time) -> bool {
         let number = packet.prev_port as usize;
-        let booked = self.early.get(number).is_some_and(Option::is_some);
+        let booked = self.booked.get(number).is_some_and(Option::is_some);
         booked && ports[number].is_early(packet, now)
     }
 
     /// Sets the counts of booked ports back to now; `packets`: all on their way.
-    pub(crate) fn rewind<'a>(
+    pub(crate) fn set_back<'a>(
         &mut self,
         packets: impl Iterator<Item = &'a Packet>,
         ports: &mut [Port],
@@ -184,17 +184,17 @@ impl Lookahead {
     ) {
         packets.for_each(|packet| {
             let number = packet.prev_port as usize;
-            if let Some(Some(early)) = self.early.get_mut(number) {
-                ports[number].set_back(early, packet, now);
+            if let Some(Some(before)) = self.booked.get_mut(number) {
+                ports[number].set_back(before, packet, now);
             }
         });
     }
 
     /// Undoes that.
-    pub(crate) fn undo_rewind(&mut self, ports: &mut [Port]) {
-        for (early, port) in self.early.iter_mut().zip(ports) {
-            if let Some(early) = early {
-                port.undo_set_back(early);
+    pub(crate) fn undo_set_back(&mut self, ports: &mut [Port]) {
+        for (before, port) in self.booked.iter_mut().zip(ports) {
+            if let Some(before) = before {
+                port.undo_set_back(before);
             }
         }
     }

@@ -65,7 +65,7 @@ pub(crate) struct Network {
     /// Ports that packets pass in advance.
     lookahead: Lookahead,
     /// Whether those are set back to now.
-    turned_back: bool,
+    is_set_back: bool,
 }
 
 impl Network {
@@ -116,7 +116,7 @@ impl Network {
             datagrams: Datagrams::default(),
             hops: 0,
             lookahead: Lookahead::default(),
-            turned_back: false,
+            is_set_back: false,
         };
         for number in 0..network.ports.len() as u32 {
             network.start(number)?;
@@ -157,21 +157,21 @@ impl Network {
         self.hops - early.count() as u64
     }
 
-    /// The ports as they are now, until [`Network::undo_rewind`].
-    pub(crate) fn rewind(&mut self) -> &mut [Port] {
-        if !self.turned_back {
-            self.turned_back = true;
+    /// The ports as they are now, until [`Network::undo_set_back`].
+    pub(crate) fn set_back(&mut self) -> &mut [Port] {
+        if !self.is_set_back {
+            self.is_set_back = true;
             let under_way = self.flight.packets(&self.events);
-            self.lookahead.rewind(under_way, &mut self.ports, self.now);
+            self.lookahead.set_back(under_way, &mut self.ports, self.now);
         }
         &mut self.ports
     }
 
     /// The run goes on.
-    pub(crate) fn undo_rewind(&mut self) {
-        if self.turned_back {
-            self.turned_back = false;
-            self.lookahead.undo_rewind(&mut self.ports);
+    pub(crate) fn undo_set_back(&mut self) {
+        if self.is_set_back {
+            self.is_set_back = false;
+            self.lookahead.undo_set_back(&mut self.ports);
         }
     }
 

@@ -274,7 +274,7 @@ impl Simulation {
 
     /// The ports, in the order of the scenario's network.
     pub fn ports(&mut self) -> &[Port] {
-        self.net.rewind()
+        self.net.set_back()
     }
 
     /// Sends a question to every node on the path from `from` to `to` (indices in the scenario's
@@ -335,7 +335,7 @@ impl Simulation {
         if self.done {
             return Ok(Progress::Done);
         }
-        self.net.undo_rewind();
+        self.net.undo_set_back();
         let mut left = budget;
         while left > 0 {
             left -= 1;
@@ -392,10 +392,10 @@ impl Simulation {
             EventKind::Sample => {
                 // without those of access links, the sampled ports are as they are
                 if self.scenario.sample_access {
-                    self.net.rewind();
+                    self.net.set_back();
                 }
                 self.probe.sample(&mut self.net.ports, now);
-                self.net.undo_rewind();
+                self.net.undo_set_back();
                 self.class_rates.sample(&self.classes, now);
                 let next = (now + self.scenario.sample).min(self.scenario.duration);
                 if next > now {
@@ -416,8 +416,8 @@ impl Simulation {
     fn warm(&mut self) {
         self.warm = true;
         let now = self.net.now;
-        self.probe.warm(self.net.rewind(), now);
-        self.net.undo_rewind();
+        self.probe.warm(self.net.set_back(), now);
+        self.net.undo_set_back();
         for row in &mut self.rows {
             row.delivered_warm = row.delivered;
         }
@@ -527,7 +527,7 @@ impl Simulation {
         let (now, packet_hops) = (self.net.now, self.net.hops());
         self.probe.decided(&mut self.net.decided);
         let (ports, events, port_totals) =
-            self.probe.finish(self.net.rewind(), now, &self.scenario);
+            self.probe.finish(self.net.set_back(), now, &self.scenario);
         let rtt = rtts::columns(self.classes.iter().map(|class| &class.rtts), &self.scenario);
         let series = self.series.map(|series| series.columns(&self.scenario));
         let (flow_series, class_series, queue_series) = series

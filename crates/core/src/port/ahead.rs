@@ -11,10 +11,10 @@
 //!   advance, at the time at which it will arrive, whether it has to wait then or not
 //!   ([`Port::book`]). Only one that will be lost arrives.
 //!
-//! What has been booked is in the port's counts already. Before anybody looks at them, the carrier
+//! What has been booked is in the port's counts already. Saved anybody looks at them, the carrier
 //! sets the port back to now ([`Port::set_back`]).
 
-use super::foreseen::{Before, Early, Wait};
+use super::foreseen::{Before, Saved, Wait};
 use super::{Port, Tally};
 use crate::law::Reason;
 use crate::packet::{Flags, Packet};
@@ -85,7 +85,8 @@ impl<C: Default> Port<C> {
     }
 
     /// The same for a packet that will have to wait.
-    // out of line: few packets wait at the link of a host
+    // out of line: few packets wait at the link of a host. The search is short: as that link is not
+    // the slower one, what waits there is never more than the largest packet
     #[inline(never)]
     fn book_wait(&mut self, packet: &Packet, at: Time, now: Time) -> Option<Time> {
         let (size, starts) = (u64::from(packet.size), self.free_at);
@@ -93,8 +94,8 @@ impl<C: Default> Port<C> {
         while waits.front().is_some_and(|wait| wait.starts <= now) {
             waits.pop_front();
         }
-        let before = waits.iter().rev().take_while(|wait| wait.starts > at);
-        let (packets, bytes) = before
+        let ahead = waits.iter().rev().take_while(|wait| wait.starts > at);
+        let (packets, bytes) = ahead
             .fold((0, 0), |(packets, bytes), wait| (packets + 1, bytes + u64::from(wait.size)));
         if packets >= self.limit_packets || bytes + size > self.limit_bytes {
             return None;
@@ -121,15 +122,15 @@ impl<C: Default> Port<C> {
         self.foreseen.arrival(self.transmission(packet).0) > now
     }
 
-    /// Takes back what has not happened by `now` of a packet that was booked and is on its way:
-    /// `early` keeps what the port was before the first one.
+    /// Takes back what a packet that was booked has not done by `now`. The carrier calls it for every
+    /// one that is on its way; `before` keeps what the port was before the first.
     #[inline(always)]
-    pub fn set_back(&mut self, early: &mut Early, packet: &Packet, now: Time) {
+    pub fn set_back(&mut self, before: &mut Before, packet: &Packet, now: Time) {
         let (starts, spent) = self.transmission(packet);
-        if early.0.is_none() {
+        if before.0.is_none() {
             let Tally { taken, served, waited, syn_arrived, .. } = self.tally;
             let (sent, free_at) = (self.sent, self.free_at);
-            early.0 = Some(Before { sent, free_at, taken, served, waited, syn_arrived });
+            before.0 = Some(Saved { sent, free_at, taken, served, waited, syn_arrived });
             self.free_at = Time::ZERO;
         }
         if starts <= now {
@@ -158,9 +159,9 @@ impl<C: Default> Port<C> {
     }
 
     /// Undoes [`Port::set_back`].
-    pub fn undo_set_back(&mut self, early: &mut Early) {
-        let Some(before) = early.0.take() else { return };
-        let Before { sent, free_at, taken, served, waited, syn_arrived } = before;
+    pub fn undo_set_back(&mut self, before: &mut Before) {
+        let Some(saved) = before.0.take() else { return };
+        let Saved { sent, free_at, taken, served, waited, syn_arrived } = saved;
         (self.sent, self.free_at) = (sent, free_at);
         self.tally = Tally { taken, served, waited, syn_arrived, ..self.tally };
         self.backlog_bytes = 0;

@@ -6,14 +6,15 @@ use super::sent::Sent;
 use super::waited::Waited;
 use crate::units::Time;
 
-/// What a port keeps of the packets that wait, the oldest first.
+/// What a port keeps of the packets that wait.
 #[derive(Default)]
 pub(super) struct Foreseen {
-    /// At a port that foresees, or that is set back to now.
+    /// At a port that foresees, the oldest first; and at one that is set back to now.
     pub(super) sizes: VecDeque<u16>,
     /// When the transmission of the last of them ends, at a port that foresees.
     pub(super) until: Time,
-    /// At a port that is booked: those whose transmission had not started when the last one came.
+    /// At a port that is booked, the oldest first: those whose transmission had not started when the
+    /// last one was booked.
     pub(super) waits: VecDeque<Wait>,
 }
 
@@ -39,13 +40,13 @@ impl Foreseen {
     }
 }
 
-/// What a booked port was before it was set back; nothing: it was not.
+/// What a booked port was before it was set back, if it is set back.
 #[derive(Clone, Copy, Default)]
-pub struct Early(pub(super) Option<Before>);
+pub struct Before(pub(super) Option<Saved>);
 
 /// The counts that bookings change, and when the link is free of all that was booked.
 #[derive(Clone, Copy)]
-pub(super) struct Before {
+pub(super) struct Saved {
     pub(super) sent: Sent,
     pub(super) free_at: Time,
     pub(super) taken: u64,

@@ -214,13 +214,10 @@ fn ingress(check: &mut Check<'_>, network: &Network) {
 /// that crosses the gate, and fills it in.
 fn openers(document: &mut Document, network: &mut Network, traffic: &[Class]) {
     let mut known = None;
-    for (name, doc) in &mut document.port {
-        let Some(number) = network.ports.iter().position(|port| port.name == *name) else {
-            continue;
-        };
-        if network.ports[number].gate.is_none() {
-            continue;
-        }
+    let gated = (0..).zip(&network.ports).filter(|(_, port)| port.gate.is_some());
+    let gated: Vec<(usize, String)> = gated.map(|(at, port)| (at, port.name.clone())).collect();
+    for (number, name) in gated {
+        let Some(doc) = document.port.get_mut(&name) else { continue };
         let opener = doc.gate.written_opener().unwrap_or_else(|| {
             let paths = known.get_or_insert_with(|| paths::of(network, traffic));
             paths::opener(paths, number as u32)

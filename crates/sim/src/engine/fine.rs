@@ -125,11 +125,12 @@ impl Fine {
             self.free = number;
             number = next;
         }
-        let mut place = std::mem::replace(&mut self.chains[place], Parcels::NONE);
-        while let Some((packet, next)) = parcels.follow(place) {
-            fresh.push(key(packet.at, port_of(packet.prev_port), place));
-            place = next;
-        }
+        let first = std::mem::replace(&mut self.chains[place], Parcels::NONE);
+        fresh.extend(
+            parcels
+                .list(first)
+                .map(|(place, packet)| key(packet.at, port_of(packet.prev_port), place)),
+        );
     }
 
     /// The subjects of the events of a slot.
@@ -144,17 +145,12 @@ impl Fine {
 
     /// The parcels of a slot.
     #[inline]
-    pub(super) fn for_each_parcel(
+    pub(super) fn parcels<'a>(
         &self,
         slot: u64,
-        parcels: &Parcels,
-        tell: &mut impl FnMut(&Packet),
-    ) {
-        let mut place = self.chains[Self::place(slot)];
-        while let Some((packet, next)) = parcels.follow(place) {
-            tell(packet);
-            place = next;
-        }
+        parcels: &'a Parcels,
+    ) -> impl Iterator<Item = &'a Packet> {
+        parcels.list(self.chains[Self::place(slot)]).map(|(_, packet)| packet)
     }
 
     /// The first used slot from `slot` on, less than a turn away.

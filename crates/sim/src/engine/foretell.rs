@@ -38,7 +38,7 @@ impl Events {
     fn foretell_parcels_of_slots(&mut self, mut tell: impl FnMut(&Packet)) {
         let until = self.next + PARCEL_NOTICE;
         self.slots(self.unseen_parcels, until).for_each(|slot| {
-            self.fine.for_each_parcel(slot, &self.parcels, &mut tell);
+            self.fine.parcels(slot, &self.parcels).for_each(&mut tell);
         });
         self.unseen_parcels = until;
     }

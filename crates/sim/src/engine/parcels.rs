@@ -74,13 +74,14 @@ impl Parcels {
         self.free = place;
     }
 
-    /// A packet of a list, and the place of the next.
+    /// The packets of the list that begins at a place, each with its place.
     #[inline(always)]
-    pub(super) fn follow(&self, place: u32) -> Option<(&Packet, u32)> {
-        if place == Self::NONE {
-            return None;
-        }
-        Some((&self.packets[place as usize], self.links[place as usize]))
+    pub(super) fn list(&self, mut place: u32) -> impl Iterator<Item = (u32, &Packet)> {
+        std::iter::from_fn(move || {
+            let here = (place != Self::NONE).then_some(place)?;
+            place = self.links[here as usize];
+            Some((here, &self.packets[here as usize]))
+        })
     }
 
     /// All stored packets.

@@ -35,7 +35,7 @@ pub(super) struct Lanes {
     lanes: [Lane; LANES],
     /// How many lanes are in use: [`FEW`] or all.
     used: usize,
-    /// Packets that became parcels as their ports had found no lane.
+    /// Packets that become parcels, counted when their port finds no lane.
     missed: u32,
     /// The next lane to be reassigned for a packet that found no lane.
     hand: usize,
@@ -251,9 +251,9 @@ impl Lanes {
         let place = self.hand;
         self.hand = (place + 1) % self.used;
         let lane = &mut self.lanes[place];
-        let used = lane.seen != lane.tail || lane.head != lane.tail;
+        let busy = lane.seen != lane.tail || lane.head != lane.tail;
         lane.seen = lane.tail;
-        if used {
+        if busy {
             self.miss();
             return None;
         }
@@ -261,9 +261,9 @@ impl Lanes {
         Some(place)
     }
 
-    /// A port has found no lane, so that its next packets become parcels. All lanes are used from
-    /// when these are a 32nd of what is in lanes, unless they are most: then more lanes would
-    /// carry few of them.
+    /// A port has found no lane, so that its next packets become parcels. All lanes are used once
+    /// these are a 32nd of what lanes have taken, roughly, as one that grows counts anew. Where they
+    /// are most, more lanes would carry few of them.
     fn miss(&mut self) {
         self.missed = self.missed.saturating_add(PATIENCE.into());
         let carried = self.lanes.iter().fold(0, |sum: u32, lane| sum.saturating_add(lane.tail));
