@@ -210,8 +210,8 @@ def test_a_run_that_is_stopped_and_started_ten_times_takes_no_more_memory(page):
         page.wait("tidegate.lab.summaries")
         now, memory = page.value("[tidegate.lab.runs[0].now, tidegate.lab.runs[0].memory]")
         taken.append((now, memory))
-    # On a busy machine the first run, or the first two, told of 5 MB at their ends, and all others of
-    # 13 to 19: the first do not say what a run takes.
+    # On a busy machine the first run, or the first two, told of 5 MB at their ends, and all others
+    # of 13 to 19: the first do not say what a run takes.
     first, rest = taken[:5], taken[5:]
     # 20 flows a second, of 650 bytes and a row of the tables each: five runs kept would take 13 MB
     further = max(now for now, _ in rest) - max(now for now, _ in first)
