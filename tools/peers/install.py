@@ -59,7 +59,15 @@ HTSIM_SOURCES = (
 UNISON = "https://github.com/NASA-NJU/UNISON-for-ns-3"
 UNISON_COMMIT = "1d5c3830e8dbd6d7ea4dadc532c8a14934ccad9e"
 UNISON_MODULES = (*NS3_LIBRARIES, "bridge", "mpi", "mtp", "stats")
-UNISON_OTHERS = ("CMakeLists.txt", "VERSION", "build-support", "contrib", "scratch", "utils")
+UNISON_OTHERS = (
+    "CMakeLists.txt",
+    "VERSION",
+    "build-support",
+    "contrib",
+    "examples",
+    "scratch",
+    "utils",
+)
 
 
 class UnavailableError(RuntimeError):
@@ -184,6 +192,7 @@ def unison(threads: int) -> list[str]:
         run("it cannot be fetched", [*command, *UNISON_OTHERS, *parts])
         command = ["cmake", "-S", str(folder), "-B", str(folder / "cmake"), "-G", "Ninja"]
         command += ["-DCMAKE_BUILD_TYPE=release", "-DNS3_MTP=ON", "-DNS3_WARNINGS_AS_ERRORS=OFF"]
+        command += ["-DNS3_EXAMPLES=OFF", "-DNS3_TESTS=OFF"]
         command += [f"-DNS3_ENABLED_MODULES={';'.join((*NS3_LIBRARIES, 'mtp'))}"]
         run("it does not compile here", command)
         run("it does not compile here", ["ninja", "-C", str(folder / "cmake")])
