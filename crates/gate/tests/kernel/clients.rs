@@ -45,15 +45,10 @@ fn knobs() -> Knobs {
 }
 
 fn bench() -> Option<KernelGate> {
-    bench_at(1)
-}
-
-/// `syn_in`: whether openers come in.
-fn bench_at(syn_in: u32) -> Option<KernelGate> {
     let clients = Settings {
         limiter: 2,
         hashed: 1,
-        syn_in,
+        syn_in: 1,
         client_cells: 65_536,
         client_idle: IDLE,
         client_wait: WAIT,
@@ -232,27 +227,4 @@ fn a_wait_that_ends_before_it_began_counts_nothing() {
     let eight = shown.iter().find(|client| client.refused > 0).expect("it was refused");
     assert_eq!((eight.came, eight.refused), (2, 1));
     assert_eq!((eight.waited_s, eight.waits_s), (0.0, None));
-}
-
-/// What a SYN costs where few clients or a million open connections, by the kernel's clock around
-/// one run of the program: a measurement, which takes a quiet machine.
-#[test]
-#[ignore = "a measurement: -- --ignored --nocapture"]
-fn the_cost_of_a_syn_by_the_number_of_clients() {
-    const SYNS: u32 = 1_000_000;
-    let Some(gate) = bench_at(0) else { return };
-    let mut packet = from4(1, 1, SYN);
-    for clients in [100, 10_000, SYNS, 100, 10_000, SYNS] {
-        let mut took: Vec<u128> = (0..SYNS)
-            .map(|number| {
-                // the source address, behind the header of Ethernet
-                let address = 0x0100_0000 + number.wrapping_mul(0x9e37_79b1) % clients;
-                packet[26..30].copy_from_slice(&address.to_be_bytes());
-                gate.program.show(&packet, 1).expect("the kernel shows it").each.as_nanos()
-            })
-            .collect();
-        took.sort_unstable();
-        let mean = took.iter().sum::<u128>() as f64 / f64::from(SYNS);
-        println!("{clients} clients: median {} ns, mean {mean:.0} ns", took[took.len() / 2]);
-    }
 }
