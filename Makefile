@@ -178,7 +178,7 @@ test-deb: deb $(VENV)/.dev ## Install, run and purge the Debian package in a bar
 	TIDEGATE_DEB="$$(ls dist/tidegated_*.deb)" $(BIN)/python -m pytest -n 0 tests/live/test_deb.py
 
 .PHONY: openwrt
-openwrt: $(VENV)/.created ## Make the package for routers with OpenWrt in dist/ (root; PROCESSOR=aarch64, armv7l, x86_64)
+openwrt: $(VENV)/.openwrt ## Make the package for routers with OpenWrt in dist/ (PROCESSOR=aarch64, armv7l, x86_64)
 	PYTHONPATH=python $(BIN)/python -m tools.openwrt $(PROCESSOR)
 
 .PHONY: test-openwrt
@@ -219,6 +219,10 @@ $(VENV)/.live: $(VENV)/.created $(GATE)
 
 $(VENV)/.dev: $(VENV)/.built
 	$(BIN)/uv pip install --quiet --group dev
+	touch $@
+
+$(VENV)/.openwrt: $(VENV)/.created pyproject.toml
+	$(BIN)/uv pip install --quiet --group openwrt
 	touch $@
 
 $(VENV)/.site: $(VENV)/.built

@@ -1,10 +1,11 @@
 """Make the package of tidegated for routers with OpenWrt: `make openwrt`.
 
 The program is one file without libraries, so it does not matter which C library the router has.
-It has the commands of the gate alone. It is compiled by the tools of Debian's newest release, in
-a folder of their own (`build/openwrt`): they have Rust's library for other processors. The
-package is `dist/tidegated_VERSION_PROCESSOR.ipk`. Its contents alone, for a router without opkg,
-are beside it as `.tar.gz`.
+It has the commands of the gate alone. Zig compiles what is in C, links, and brings a library of C
+(musl) for each processor; rustup brings Rust's. The sources of libelf and zlib come with the crate
+of libbpf, whose own script cannot compile them for musl. The package is
+`dist/tidegated_VERSION_PROCESSOR.ipk`. Its contents alone, for a router without opkg, are beside
+it as `.tar.gz`.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import argparse
 import gzip
 import io
+import json
 import os
 import re
 import shutil
@@ -21,58 +23,44 @@ import tarfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from tidegate.hosts.archive import Archive, Obstacle, need
+from tools import rust_targets
 
 ROOT = Path(__file__).parents[1]
 BUILD = ROOT / "build" / "openwrt"
 DIST = ROOT / "dist"
 SERVICE = ROOT / "tools" / "packaging" / "openwrt"
-RELEASE = "sid"
-TOOLS = {"mmdebstrap": "mmdebstrap", "unshare": "util-linux", "chroot": "coreutils"}
-SYSTEM = ("base-files", "coreutils", "dash", "findutils", "grep", "sed")
-COMPILERS = ("rustc", "cargo", "clang", "gcc", "libc6-dev", "make", "pkg-config")
-LIBRARIES = ("libelf", "zlib1g", "libzstd")
-"""What the program has in it besides the C library; libelf wants the third one."""
 NEEDS = "kmod-sched-core, kmod-sched-bpf"
 """Modules of OpenWrt's kernel: HTB and clsact, and filters of BPF."""
 
 
 @dataclass(frozen=True)
 class Processor:
-    """A kind of router: what Debian, Rust and the compiler of C call its processor."""
+    """A kind of router: what Rust and Zig call its processor."""
 
-    debian: str
     rust: str
-    gnu: str
-
-    @property
-    def flags(self) -> str:
-        """Return what Rust is told: no shared library, and no tables for unwinding."""
-        static = "-C target-feature=+crt-static -C relocation-model=static"
-        return f"{static} -C force-unwind-tables=no"
+    zig: str
 
 
 PROCESSORS = {
-    "aarch64": Processor("arm64", "aarch64-unknown-linux-gnu", "aarch64-linux-gnu"),
-    "armv7l": Processor("armhf", "armv7-unknown-linux-gnueabihf", "arm-linux-gnueabihf"),
-    "x86_64": Processor("amd64", "x86_64-unknown-linux-gnu", "x86_64-linux-gnu"),
+    "aarch64": Processor("aarch64-unknown-linux-musl", "aarch64-linux-musl"),
+    "armv7l": Processor("armv7-unknown-linux-musleabihf", "arm-linux-musleabihf"),
+    "x86_64": Processor("x86_64-unknown-linux-musl", "x86_64-linux-musl"),
 }
 """By the name that `uname -m` prints there."""
 
-# in a mount namespace of its own, so that nothing stays mounted
-WITHIN = """
-set -e
-mount --bind -o ro {source} {tools}/source
-mount --bind {cargo} {tools}/cargo
-mount --bind {target} {tools}/target
-mount -t proc proc {tools}/proc
-exec chroot {tools} /usr/bin/env -i HOME=/tmp PATH=/usr/bin {environment} sh -ec '{command}'
+FOR_RUST = "-C target-feature=+crt-static -C force-unwind-tables=no"
+FOR_C = "-Oz -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables -fno-unwind-tables"
+"""No shared library, no tables for unwinding, and of C only the functions that are called."""
+CONFIGURED = """
+#define _GNU_SOURCE 1
+#define PACKAGE_NAME "elfutils"
+#define HAVE_ERR_H 1
+#define HAVE_DECL_POWEROF2 1
+#define HAVE_DECL_MEMPCPY 1
+#define HAVE_DECL_REALLOCARRAY 1
+#include <eu-config.h>
 """
-COMMAND = """
-cd /source
-cargo build --quiet --locked --offline --profile router --package tidegated \
-    --no-default-features --features gate --target {rust}
-"""
+"""What libelf is told of musl; without `USE_ZSTD` it reads no sections that zstd has compressed."""
 WRONG_PROCESSOR = """#!/bin/sh
 [ -n "$IPKG_INSTROOT" ] || [ "$(uname -m)" = {name} ] || {{
 	echo "this package is for {name}, and this router is $(uname -m)" >&2
@@ -98,7 +86,7 @@ def main(arguments: list[str] | None = None) -> int:
             parser.error(f"{name} is not known: {', '.join(PROCESSORS)}")
         try:
             program = built(name)
-        except Obstacle as reason:
+        except rust_targets.LackingError as reason:
             print(f"no package for {name}: {reason}", file=sys.stderr)
             return 1
         for file in write(name, program.read_bytes()):
@@ -108,88 +96,77 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def built(name: str) -> Path:
-    """Compile the program for a processor, and return its file."""
-    again = 'sudo env "PATH=$PATH" "HOME=$HOME" make openwrt'
-    if os.geteuid() != 0:
-        raise Obstacle(f"it takes root: {again}")
-    if shutil.which("cargo") is None:
-        raise Obstacle(f"root finds no cargo: {again}")
-    need(TOOLS)
+    """Compile the program for a processor, and return its file; LackingError says what lacks."""
     processor = PROCESSORS[name]
-    tools, target = toolchain(name), BUILD / f"target-{name}"
-    target.mkdir(parents=True, exist_ok=True)
-    cargo = Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo"))
-    fetched = subprocess.run(["cargo", "fetch", "--quiet", "--locked"], cwd=ROOT, check=False)
-    if fetched.returncode != 0:
-        raise Obstacle("cargo fetch failed")
-    upper = processor.rust.upper().replace("-", "_")
-    environment = {
-        "CARGO_HOME": "/cargo",
-        "CARGO_TARGET_DIR": "/target",
-        # Debian's names of them, as no script of its packages has run here
-        "CC": "gcc",
-        "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_LINKER": "gcc",
-        f"CARGO_TARGET_{upper}_LINKER": f"{processor.gnu}-gcc",
-        f"CC_{processor.rust.replace('-', '_')}": f"{processor.gnu}-gcc",
-        f"CARGO_TARGET_{upper}_RUSTFLAGS": processor.flags,
-        f"LIBBPF_SYS_LIBRARY_PATH_{processor.rust.replace('-', '_')}": "/archives",
+    rust_targets.need(processor.rust)
+    if not run(["bash", "tools/live.sh", "features"], stdout=subprocess.PIPE).stdout:
+        raise rust_targets.LackingError("the gate cannot be built here, see above")
+    crate = source_of_libbpf()
+    place = BUILD / f"{name}-{crate.name}"
+    place.mkdir(parents=True, exist_ok=True)
+    headers = f"-w -I{crate / 'elfutils/libelf'} -I{crate / 'zlib'}"
+    (place / "config.h").write_text(CONFIGURED)
+    elf = ("-DHAVE_CONFIG_H", f"-I{place}", f"-I{crate / 'elfutils/lib'}", *headers.split())
+    archive(processor, crate / "elfutils/libelf", place / "libelf.a", *elf)
+    archive(processor, crate / "zlib", place / "libz.a", "-w", "-DHAVE_UNISTD_H")
+    underscored = processor.rust.replace("-", "_")
+    more = {
+        "CARGO_TARGET_DIR": str(BUILD / "target"),
+        "LIBBPF_SYS_EXTRA_CFLAGS": f"{FOR_C} {headers}",
+        f"LIBBPF_SYS_LIBRARY_PATH_{underscored}": str(place),
+        f"CARGO_TARGET_{underscored.upper()}_RUSTFLAGS": f"{FOR_RUST} {unnamed(crate.parent)}",
     }
-    script = WITHIN.format(
-        source=ROOT,
-        cargo=cargo,
-        target=target,
-        tools=tools,
-        environment=" ".join(f'{key}="{value}"' for key, value in environment.items()),
-        command=COMMAND.format(rust=processor.rust),
-    )
-    done = subprocess.run(["unshare", "--mount", "sh", "-c", script], check=False)
+    command = ["cargo", "zigbuild", "--quiet", "--locked", "--profile", "router"]
+    command += ["--package", "tidegated", "--no-default-features", "--features", "gate"]
+    command += ["--target", processor.rust]
+    if run(command, environment=more).returncode != 0:
+        raise rust_targets.LackingError("it does not compile, see above")
+    return BUILD / "target" / processor.rust / "router" / "tidegated"
+
+
+def unnamed(crates: Path) -> str:
+    """Return what keeps folders of this machine out of the program, which names its sources."""
+    sysroot = run(["rustc", "--print", "sysroot"], stdout=subprocess.PIPE).stdout.decode().strip()
+    folders = (str(ROOT), str(crates), sysroot)
+    return " ".join(f"--remap-path-prefix={folder}=." for folder in folders)
+
+
+def source_of_libbpf() -> Path:
+    """Return the folder with the sources of the crate that has libbpf, libelf and zlib."""
+    command = ["cargo", "metadata", "--locked", "--format-version", "1"]
+    done = run(command, stdout=subprocess.PIPE)
     if done.returncode != 0:
-        raise Obstacle("it does not compile, see above")
-    return target / processor.rust / "router" / "tidegated"
+        raise rust_targets.LackingError("the crates cannot be fetched, see above")
+    packages = json.loads(done.stdout)["packages"]
+    (file,) = (each["manifest_path"] for each in packages if each["name"] == "libbpf-sys")
+    return Path(file).parent
 
 
-def toolchain(name: str) -> Path:
-    """Return a folder with Debian's compilers for a processor; they are unpacked once."""
-    place = BUILD / f"tools-{name}"
-    if place.exists():
-        return place
-    part = BUILD / f"tools-{name}.part"
-    shutil.rmtree(part, ignore_errors=True)
-    BUILD.mkdir(parents=True, exist_ok=True)
-    processor = PROCESSORS[name]
-    packages = [*SYSTEM, *COMPILERS, *(f"{library}-dev" for library in LIBRARIES)]
-    packages += [f"{library}-dev:{processor.debian}" for library in LIBRARIES]
-    packages += [f"libstd-rust-dev:{processor.debian}", f"libc6-dev:{processor.debian}"]
-    packages += [f"gcc-{processor.gnu.replace('_', '-')}"]
-    unpack(part, RELEASE, ["amd64", processor.debian], packages)
-    for folder in ("source", "cargo", "target", "archives", "proc"):
-        (part / folder).mkdir(exist_ok=True)
-    # without the shared libraries beside them, which the linker would take first; the first file
-    # is a script of the linker's, as libelf names what it wants to nobody
-    there = f"/usr/lib/{processor.gnu}"
-    group = f"GROUP ( {there}/libelf.a {there}/libzstd.a )\n"
-    (part / "archives" / "libelf.a").write_text(group)
-    (part / "archives" / "libz.a").symlink_to(f"{there}/libz.a")
-    part.rename(place)
-    return place
+def archive(processor: Processor, source: Path, file: Path, *flags: str) -> None:
+    """Compile all of a folder with sources in C into a static library."""
+    if file.exists():
+        return
+    objects = file.with_suffix(".objects")
+    shutil.rmtree(objects, ignore_errors=True)
+    objects.mkdir()
+    zig, made = [sys.executable, "-m", "ziglang"], []
+    for part in sorted(source.glob("*.c")):
+        made.append(str(objects / part.with_suffix(".o").name))
+        words = ["cc", "-target", processor.zig, *FOR_C.split(), *flags, "-c", str(part)]
+        if run([*zig, *words, "-o", made[-1]]).returncode != 0:
+            raise rust_targets.LackingError(f"{part.name} does not compile, see above")
+    if run([*zig, "ar", "rcs", str(file), *made]).returncode != 0:
+        raise rust_targets.LackingError(f"no {file.name} can be made, see above")
 
 
-def unpack(place: Path, release: str, architectures: list[str], packages: list[str]) -> None:
-    """Unpack packages of Debian with all that they need; none of their scripts runs."""
-    archive = Archive(release, BUILD / f"apt-{release}")
-    words = ["mmdebstrap", "--quiet", "--variant=extract"]
-    # a mirror may have an older list of the release
-    words += ['--aptopt=Acquire::Check-Valid-Until "false"']
-    words += [f"--architectures={','.join(dict.fromkeys(architectures))}"]
-    words += [f"--include={','.join(dict.fromkeys(packages))}"]
-    words += [
-        "--dpkgopt=path-exclude=/usr/share/doc/*",
-        "--dpkgopt=path-exclude=/usr/share/locale/*",
-    ]
-    done = subprocess.run([*words, release, place, archive.mirror], check=False)
-    if done.returncode != 0:
-        shutil.rmtree(place, ignore_errors=True)
-        raise Obstacle(f"Debian's {release} cannot be unpacked, see above")
+def run(
+    command: list[str], environment: dict[str, str] | None = None, stdout: int | None = None
+) -> subprocess.CompletedProcess[bytes]:
+    """Run a command that finds Zig, and keeps what it has compiled in the folder of this tool."""
+    caches = ("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR", "CARGO_ZIGBUILD_CACHE_DIR")
+    given = os.environ | dict.fromkeys(caches, str(BUILD / "zig")) | (environment or {})
+    given["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{given.get('PATH', '')}"
+    return subprocess.run(command, cwd=ROOT, env=given, stdout=stdout, check=False)
 
 
 def version() -> str:

@@ -17,13 +17,16 @@ import sys
 import tarfile
 from typing import TYPE_CHECKING
 
-from tidegate.hosts.archive import Obstacle, need
-from tools import openwrt
+from tidegate.hosts.archive import Archive, Obstacle, need
+from tools import openwrt, rust_targets
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 NAME = "aarch64"
+DEBIAN = "arm64"
+"""What Debian calls this processor."""
+RELEASE = "sid"
 TOOLS = {
     "qemu-system-aarch64": "qemu-system-arm",
     "cpio": "cpio",
@@ -112,7 +115,7 @@ def main() -> int:
     try:
         need(TOOLS)
         console = booted(first_files(openwrt.built(NAME)))
-    except Obstacle as reason:
+    except (Obstacle, rust_targets.LackingError) as reason:
         print(f"the package was not tried: {reason}", file=sys.stderr)
         return 1
     print(console)
@@ -146,7 +149,7 @@ def first_files(program: Path) -> tuple[Path, Path]:
     if not folder.exists():
         part = openwrt.BUILD / "router.part"
         shutil.rmtree(part, ignore_errors=True)
-        openwrt.unpack(part, openwrt.RELEASE, [openwrt.PROCESSORS[NAME].debian], PACKAGES)
+        unpack(part)
         (version,) = (part / "usr/lib/modules").iterdir()
         subprocess.run(["depmod", "-b", part, version.name], check=True)
         shutil.move(version / "vmlinuz", openwrt.BUILD / "vmlinuz")
@@ -170,6 +173,19 @@ def first_files(program: Path) -> tuple[Path, Path]:
     first = openwrt.BUILD / "router.gz"
     first.write_bytes(gzip.compress(files, 1))
     return openwrt.BUILD / "vmlinuz", first
+
+
+def unpack(place: Path) -> None:
+    """Unpack the packages of the router with all that they need; none of their scripts runs."""
+    archive = Archive(RELEASE, openwrt.BUILD / f"apt-{RELEASE}")
+    words = ["mmdebstrap", "--quiet", "--variant=extract", f"--architectures={DEBIAN}"]
+    # a mirror may have an older list of the release
+    words += ['--aptopt=Acquire::Check-Valid-Until "false"', f"--include={','.join(PACKAGES)}"]
+    words += [f"--dpkgopt=path-exclude=/usr/share/{each}/*" for each in ("doc", "locale")]
+    done = subprocess.run([*words, RELEASE, place, archive.mirror], check=False)
+    if done.returncode != 0:
+        shutil.rmtree(place, ignore_errors=True)
+        raise Obstacle(f"Debian's {RELEASE} cannot be unpacked, see above")
 
 
 def booted(files: tuple[Path, Path]) -> str:

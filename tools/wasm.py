@@ -3,37 +3,20 @@
 from __future__ import annotations
 
 import gzip
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+from tools import rust_targets
+
 ROOT = Path(__file__).parents[1]
 TARGET = "wasm32-unknown-unknown"
-ADD = f"rustup target add {TARGET}"
-"""What installs the library of the target."""
 MODULE = ROOT / "target" / TARGET / "web" / "tidegate_web.wasm"
 
 
-class LackingError(Exception):
-    """What the module is built with is not there; the message ends in the remedy."""
-
-
-def has_target() -> bool:
-    """Tell whether the compiler has the library of the target."""
-    asked = ["rustc", "--print", "target-libdir", "--target", TARGET]
-    found = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=False)
-    return found.returncode == 0 and any(Path(found.stdout.strip()).glob("libstd-*"))
-
-
 def built() -> Path:
-    """Build the module, and return its file; LackingError where it cannot be built."""
-    if shutil.which("rustc") is None:
-        raise LackingError("no Rust toolchain here: install one as https://rustup.rs says")
-    if not has_target() and shutil.which("rustup") is not None:
-        subprocess.run(ADD.split(), cwd=ROOT, capture_output=True, check=False)
-    if not has_target():
-        raise LackingError(f"no {TARGET} here: {ADD}")
+    """Build the module, and return its file; LackingError where its target is missing."""
+    rust_targets.need(TARGET)
     command = ["cargo", "build", "--locked", "--quiet", "--package", "tidegate-web"]
     command += ["--profile", "web", "--target", TARGET]
     subprocess.run(command, cwd=ROOT, check=True)
@@ -77,7 +60,7 @@ def main() -> int:
     """Build the module and say how large it is; 1 if it cannot be built."""
     try:
         module = built()
-    except LackingError as lacking:
+    except rust_targets.LackingError as lacking:
         print(lacking, file=sys.stderr)
         return 1
     size, sent = len(stripped(module.read_bytes())), len(packed(module))

@@ -4,7 +4,7 @@ Each test opens the page as a file, in a browser that reaches no other machine.
 """
 
 import pytest
-from tools import wasm
+from tools import rust_targets, wasm
 from tools.browser import Browser
 from tools.website import gallery, play
 
@@ -15,7 +15,7 @@ from play_page import ROOT, SHORT, opened
 def module():
     try:
         return wasm.built()
-    except wasm.LackingError as lacking:
+    except rust_targets.LackingError as lacking:
         pytest.skip(str(lacking))
 
 

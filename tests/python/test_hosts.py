@@ -213,3 +213,7 @@ def test_what_a_program_of_the_lab_needs_is_named(monkeypatch):
     lab.need(gate=True)
     with pytest.raises(lab.NoLab, match="not installed: tidegate-nowhere"):
         lab.need(gate=True, also=["sh", "tidegate-nowhere"])
+    monkeypatch.setattr(lab.shutil, "which", lambda _: None)
+    lacking = r"not installed: nft, curl \(sudo apt-get install -y nftables curl\)"
+    with pytest.raises(lab.NoLab, match=lacking):
+        lab.need(gate=True, also=["nft", "curl"])

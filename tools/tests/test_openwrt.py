@@ -9,9 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tools import openwrt, openwrt_boot
+from tools import openwrt, openwrt_boot, rust_targets
 
-from tidegate.hosts.archive import Obstacle
 from tidegate.hosts.lab import program
 
 Start = Callable[[dict[str, dict[str, str]]], str]
@@ -187,14 +186,48 @@ def test_the_same_program_is_the_same_package(tmp_path: Path) -> None:
     assert one.read_bytes() == other.read_bytes()
 
 
-# sudo has a path of its own, without the folder in which rustup puts cargo.
-def test_who_finds_no_cargo_is_told_before_compilers_are_unpacked(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize(
+    ("lacks", "remedy"),
+    [
+        ("rustc", r"https://rustup\.rs"),
+        ("rustup", "rustup target add aarch64"),
+        ("clang", "the gate cannot be built here"),
+    ],
+)
+def test_what_lacks_is_named_before_anything_is_compiled(
+    monkeypatch: pytest.MonkeyPatch, lacks: str, remedy: str
 ) -> None:
-    monkeypatch.setattr("os.geteuid", lambda: 0)
-    monkeypatch.setenv("PATH", "/nowhere")
-    with pytest.raises(Obstacle, match='no cargo: sudo env "PATH'):
+    monkeypatch.setattr("shutil.which", lambda name: None if name == lacks else name)
+    monkeypatch.setattr(rust_targets, "has", lambda _: lacks != "rustup")
+    nothing = subprocess.CompletedProcess([], 0, stdout=b"")
+    monkeypatch.setattr(openwrt, "run", lambda *_, **__: nothing)
+    with pytest.raises(rust_targets.LackingError, match=remedy):
         openwrt.built("aarch64")
+
+
+# A source that is left out is missed when the program is linked; all of them take a minute.
+def test_all_sources_of_a_folder_become_one_archive_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[list[str]] = []
+
+    def run(command: list[str]) -> subprocess.CompletedProcess[bytes]:
+        said.append(command[3:])
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setattr(openwrt, "run", run)
+    for name in ("one.c", "two.c", "three.h"):
+        (tmp_path / name).touch()
+    file = tmp_path / "libz.a"
+    openwrt.archive(openwrt.PROCESSORS["x86_64"], tmp_path, file, "-DX")
+    objects = [str(tmp_path / "libz.objects" / name) for name in ("one.o", "two.o")]
+    assert [words[-1] for words in said] == [*objects, objects[1]]
+    assert said[0][:3] == ["cc", "-target", "x86_64-linux-musl"]
+    assert "-DX" in said[0]
+    assert said[2] == ["ar", "rcs", str(file), *objects]
+    file.touch()
+    openwrt.archive(openwrt.PROCESSORS["x86_64"], tmp_path, file)
+    assert len(said) == 3
 
 
 RIGHT = """

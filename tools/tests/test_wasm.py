@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tools import wasm
+from tools import rust_targets, wasm
 from tools.website import __main__ as website
 
 HEAD = b"\0asm\1\0\0\0"
@@ -31,12 +31,12 @@ def test_the_same_module_is_packed_into_the_same_bytes(tmp_path: Path) -> None:
 def test_without_the_target_and_rustup_the_command_is_named_and_the_site_goes_on(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(wasm, "has_target", lambda: False)
+    monkeypatch.setattr(rust_targets, "has", lambda _: False)
     monkeypatch.setattr(shutil, "which", lambda name: "rustc" if name == "rustc" else None)
-    with pytest.raises(wasm.LackingError, match=r"rustup target add wasm32-unknown-unknown$"):
+    with pytest.raises(rust_targets.LackingError, match=r"target add wasm32-unknown-unknown$"):
         wasm.built()
     assert website._module() is None
     assert "rustup target add wasm32-unknown-unknown" in capsys.readouterr().err
     monkeypatch.setattr(shutil, "which", lambda _: None)
-    with pytest.raises(wasm.LackingError, match="rustup"):
+    with pytest.raises(rust_targets.LackingError, match="rustup"):
         wasm.built()

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from tools import generate, wasm
+from tools import generate, rust_targets, wasm
 from tools.website import gallery, offline, play
 
 HERE = Path(__file__).parent
@@ -55,7 +55,7 @@ def _module() -> Path | None:
     """Return the simulator as WebAssembly; without it the site is built, and says so."""
     try:
         return wasm.built()
-    except wasm.LackingError as lacking:
+    except rust_targets.LackingError as lacking:
         print(f"The site is built without the page that runs scenarios: {lacking}", file=sys.stderr)
         return None
 

@@ -14,7 +14,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from tidegate import __version__
-from tools import wasm
+from tools import rust_targets, wasm
 from tools.generate import OF_THE_SITE
 from tools.website import play
 
@@ -70,7 +70,7 @@ RUNS = "play/index.html"
 """The page that runs scenarios."""
 LACKING = (
     "This site was built without the page that runs scenarios."
-    f" To run them here: `{wasm.ADD}`, then `make site`."
+    f" To run them here: `{rust_targets.command(wasm.TARGET)}`, then `make site`."
 )
 """What stands in place of the first run of a page where the site has no such page."""
 MADE_OF = {page.data: name for name, page in OF_THE_SITE.items()}

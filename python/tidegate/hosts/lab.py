@@ -28,13 +28,15 @@ from tidegate.hosts import left_over, room, sysctl
 from tidegate.scenario import toml
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Self
 
 CHECKOUT = Path(__file__).parents[3]
 LEFT, RIGHT = "10.78.1.1", "10.78.2.2"
 ROUTER, NEAR = "10.78.1.2", "10.78.2.1"
 PORT = 4433
+PACKAGES = {"ip": "iproute2", "nft": "nftables", "nsenter": "util-linux"}
+"""Debian's packages of programs, where they have another name."""
 
 ALIKE = (
     "net.ipv4.ip_local_port_range=1024 65535",
@@ -96,8 +98,8 @@ def obstacle(*, gate: bool) -> str | None:
     """Return the reason why there can be no lab here, or None."""
     if os.geteuid() != 0:
         return "namespaces and TUN devices need root: run make test as root"
-    if missing := [name for name in ("ip", "nsenter") if shutil.which(name) is None]:
-        return f"not installed: {', '.join(missing)}"
+    if lacking := _not_installed(("ip", "nsenter")):
+        return lacking
     if not Path("/dev/net/tun").exists():
         return "there is no /dev/net/tun"
     built = program()
@@ -111,12 +113,17 @@ def obstacle(*, gate: bool) -> str | None:
     return _no_gate(built) if gate else None
 
 
+def _not_installed(programs: Iterable[str]) -> str | None:
+    """Return which of these programs are missing, and what installs them, or None."""
+    missing = [name for name in programs if shutil.which(name) is None]
+    packages = dict.fromkeys(PACKAGES.get(name, name) for name in missing)
+    install = f"sudo apt-get install -y {' '.join(packages)}"
+    return f"not installed: {', '.join(missing)} ({install})" if missing else None
+
+
 def need(*, gate: bool, also: Sequence[str] = ()) -> None:
     """Raise NoLab where there can be no lab, or one of these programs is not there."""
-    missing = [name for name in also if shutil.which(name) is None]
-    reason = obstacle(gate=gate)
-    if reason is None and missing:
-        reason = f"not installed: {', '.join(missing)}"
+    reason = obstacle(gate=gate) or _not_installed(also)
     if reason is not None:
         raise NoLab(reason)
 
