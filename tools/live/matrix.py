@@ -41,7 +41,7 @@ from tools.live.pages import (
     Cell,
     measure,
 )
-from tools.live.pages_predicted import predict
+from tools.live.pages_predicted import SEEDS, predict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -218,7 +218,8 @@ def options() -> argparse.ArgumentParser:
     parser.add_argument("--queue", action="append", choices=(*QUEUES, PROVIDER))
     parser.add_argument("--control", action="append", choices=EVERY_CONTROL)
     parser.add_argument("--load", action="append", choices=LOADS)
-    parser.add_argument("--runs", type=int, default=1, help="of each cell; seeds count from 1")
+    runs = "of each cell; seeds count from 1 (default: one; three where the simulator is asked)"
+    parser.add_argument("--runs", type=int, help=runs)
     parser.add_argument("--jobs", type=int, default=2, help="runs side by side")
     parser.add_argument("--seconds", type=float, default=40, help="of each run")
     parser.add_argument("--mbit", type=float, default=5, help="rate of the link")
@@ -243,7 +244,7 @@ def main() -> int:
     rows = read(given.out)
     if given.predict:
         for cell in cells:
-            if (told := predict(cell)) is not None:
+            if (told := predict(cell, given.runs or SEEDS)) is not None:
                 print(json.dumps({**asdict(cell), **told}), flush=True)
         return 0
     if given.table:
@@ -251,7 +252,7 @@ def main() -> int:
         return 0
     need(gate=True, also=["nft"])
     there = {cell_of(row) for row in rows if "failed" not in row and good(row)}
-    seeds = range(1, given.runs + 1)
+    seeds = range(1, (given.runs or 1) + 1)
     wanted = [Cell(**{**asdict(cell), "seed": seed}) for seed in seeds for cell in cells]
     run([cell for cell in wanted if cell not in there], given.jobs, given.out)
     return 0

@@ -99,8 +99,8 @@ SEEDS = 3
 
 
 @cache
-def predict(cell: Cell) -> dict[str, float] | None:
-    """Simulate a cell with some seeds; none: the simulator does not have it."""
+def predict(cell: Cell, seeds: int = SEEDS) -> dict[str, float] | None:
+    """Simulate a cell with so many seeds; none: the simulator does not have it."""
     said = port(cell)
     # its link changes and is no shaper; its HTB has no classes
     where = (cell.queue, cell.load)
@@ -108,7 +108,7 @@ def predict(cell: Cell) -> dict[str, float] | None:
     if said is None or absent or where == ("cake", "moving capacity"):
         return None
     done, times = [], []
-    for seed in range(1, SEEDS + 1):
+    for seed in range(1, seeds + 1):
         result = tidegate.run(document(cell, said), seed=seed)
         found = [float(each) for each in result.pages["load_time_s"] if each is not None]
         loaded = [each for each in found if not math.isnan(each)]
@@ -116,6 +116,8 @@ def predict(cell: Cell) -> dict[str, float] | None:
         times += loaded
     return {
         "done": statistics.fmean(done),
+        "least": min(done),
+        "most": max(done),
         "page_s": statistics.fmean(times) if times else float("nan"),
         "useful_mbit_s": statistics.fmean(done) * PAGE_BYTES * 8e-6 / cell.seconds,
     }
