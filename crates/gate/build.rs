@@ -7,6 +7,8 @@ fn main() {
     // Debian and its derivatives keep the kernel's own types under the name of the machine. Those of
     // the machine that compiles serve each target: a program of BPF is the same on all.
     let types = format!("-idirafter/usr/include/{}-linux-gnu", std::env::consts::ARCH);
+    // lines of the source are named in the program, and not where the source was on this machine
+    let unnamed = format!("-ffile-prefix-map={}=.", env!("CARGO_MANIFEST_DIR"));
     let out = std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR for a build script");
     let source = "bpf/gate.bpf.c";
     // the second one is for kernels that do not tell their types
@@ -16,7 +18,7 @@ fn main() {
         let built = libbpf_cargo::SkeletonBuilder::new()
             .source(source)
             .obj(Path::new(&out).join(object))
-            .clang_args(["-mcpu=v3", "-Wall", "-Werror", &types].into_iter().chain(more))
+            .clang_args(["-mcpu=v3", "-Wall", "-Werror", &types, &unnamed].into_iter().chain(more))
             .build();
         if let Err(error) = built {
             println!("cargo::error={source} does not compile: {error:#}");

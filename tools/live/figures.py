@@ -105,6 +105,8 @@ class Wanted:
     """Rate of the way back in a prediction of the overload; empty: that of the lab."""
     access: str = ACCESS["rate"]
     """Rate of the access links in a prediction of the overload: how fast a host sends a crowd."""
+    hosts: int = 1
+    """At each end, in a prediction of the overload: as many as a real host has processors."""
 
 
 @dataclass(frozen=True)
@@ -281,6 +283,7 @@ def overload(wanted: Wanted) -> None:
         port = IN_THE_SIMULATOR[name] or None
         access = ACCESS | {"rate": wanted.access}
         scenario = shaped(seconds, crowd(), port=port, back=wanted.back, access=access)
+        scenario["topology"]["dumbbell"]["pairs"] = wanted.hosts
         flows = [simulate(scenario, seed, {})[0] for seed in range(1, runs + 1)]
         show(f"{name}, simulator", [of_flows(each, seconds) for each in flows])
 
@@ -423,6 +426,8 @@ def options() -> argparse.ArgumentParser:
     parser.add_argument(
         "--access", default=ACCESS["rate"], help="of the prediction: rate of the access links"
     )
+    hosts = "of the prediction: hosts at each end, as a real one has timers on each processor"
+    parser.add_argument("--hosts", type=int, default=1, help=hosts)
     return parser
 
 
@@ -438,7 +443,7 @@ def main() -> int:
     controls = given.control or tuple(CONTROLS)
     costs = given.control or tuple(COSTS)
     loads = (given.seconds, given.runs, controls, given.seed)
-    wanted = Wanted(*loads, given.predict, costs, given.gate, given.back, given.access)
+    wanted = Wanted(*loads, given.predict, costs, given.gate, given.back, given.access, given.hosts)
     if given.short:
         wanted = replace(wanted, seconds=25, runs=1)
     begin = time.perf_counter()

@@ -218,7 +218,7 @@ def options() -> argparse.ArgumentParser:
     parser.add_argument("--queue", action="append", choices=(*QUEUES, PROVIDER))
     parser.add_argument("--control", action="append", choices=EVERY_CONTROL)
     parser.add_argument("--load", action="append", choices=LOADS)
-    runs = "of each cell; seeds count from 1 (default: one; three where the simulator is asked)"
+    runs = "of each cell; seeds count from 1 (default: one; ten where the simulator is asked)"
     parser.add_argument("--runs", type=int, help=runs)
     parser.add_argument("--jobs", type=int, default=2, help="runs side by side")
     parser.add_argument("--seconds", type=float, default=40, help="of each run")
