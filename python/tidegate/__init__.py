@@ -44,12 +44,7 @@ if TYPE_CHECKING:
     )
     from tidegate.api import (
         Comparison,
-        Control,
-        Filter,
         Flows,
-        Law,
-        QueueLaw,
-        RateLaw,
         Result,
         Study,
         Sweep,
@@ -61,6 +56,7 @@ if TYPE_CHECKING:
         sweep,
     )
     from tidegate.errors import TidegateError, TidegateWarning
+    from tidegate.results.laws import Control, Filter, Law, QueueLaw, RateLaw
 
 __all__ = [
     "Comparison",
@@ -107,7 +103,9 @@ __all__ = [
 _NATIVE = {"Counts", "Knobs", "LawFault", "RateCounts", "RateKnobs", "ScenarioError", "View"}
 _NATIVE |= {"Decision", "Draw", "Found", "Next", "Packet", "Slot", "Verdict", "Waiting"}
 _NATIVE |= {"Congestion", "Sample", "Signal", "Tcp", "__version__"}
+_LAWS = {"Control", "Filter", "Law", "QueueLaw", "RateLaw"}
 _ERRORS = {"TidegateError", "TidegateWarning"}
+_HOMES = {"_native": _NATIVE, "results.laws": _LAWS, "errors": _ERRORS}
 
 
 def __getattr__(name: str) -> object:
@@ -115,7 +113,7 @@ def __getattr__(name: str) -> object:
 
     if name not in __all__:
         raise AttributeError(f"module 'tidegate' has no attribute {name!r}")
-    home = "_native" if name in _NATIVE else "errors" if name in _ERRORS else "api"
+    home = next((home for home, names in _HOMES.items() if name in names), "api")
     found: object = getattr(import_module(f"tidegate.{home}"), name)
     globals()[name] = found  # a law says `tidegate.Verdict.PASS` for every packet
     return found

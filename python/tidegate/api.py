@@ -20,7 +20,6 @@ from tidegate.grid.grid_result import chosen
 from tidegate.grid.load import load as loaded
 from tidegate.grid.merge import merge as together
 from tidegate.results.columns import frame
-from tidegate.results.laws import Control, Filter, Law, OwnLaw, QueueLaw, RateLaw
 from tidegate.results.location import location
 from tidegate.results.run_files import about_run, same_run, write_single_run
 from tidegate.results.simulate import simulate
@@ -44,6 +43,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from tidegate.grid.meter import Meter
+    from tidegate.results.laws import OwnLaw
     from tidegate.results.run_files import SavedRun
     from tidegate.results.simulate import Outcome
     from tidegate.scenario.document import Document
@@ -51,26 +51,6 @@ if TYPE_CHECKING:
 
     Laws = Mapping[str, OwnLaw]
     Controls = Sequence[str | dict[str, Any]] | str
-
-__all__ = [
-    "Comparison",
-    "Control",
-    "Filter",
-    "Flows",
-    "Law",
-    "QueueLaw",
-    "RateLaw",
-    "Result",
-    "Source",
-    "Study",
-    "Sweep",
-    "compare",
-    "flows",
-    "load",
-    "merge",
-    "run",
-    "sweep",
-]
 
 
 class Flows(Recorded):

@@ -22,7 +22,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from tidegate.hosts.lab import LEFT, PORT, Lab, LabError, interrupted, need, run
+from tidegate.hosts.lab import LEFT, PORT, Lab, LabError, interrupted, need
 from tidegate.show.style import GREY, RULES, colour, line
 from tools.live.page_users import Plan
 from tools.live.pages import CLIENTS, PAGE_ON_LINK, SCENARIO
@@ -276,7 +276,8 @@ class Seen:
 def watched(lab: Lab, seconds: float) -> Seen:
     """Let users load pages through a gate that Prometheus asks; return what the dashboard shows."""
     prepare(lab)
-    _gate(lab)
+    text = f"mode = 'enforce'\nlaw = {{ law = 'tide' }}\nshape = '{MBIT}Mbit'\n"
+    lab.gate(text, metrics=GATE)
     prometheus = Prometheus.started(lab, lab.router)
     begin = time.time()
     users(lab, seconds)
@@ -297,22 +298,8 @@ def watched(lab: Lab, seconds: float) -> Seen:
 def prepare(lab: Lab) -> None:
     """Make the link, the addresses of the users, and the server of pages."""
     lab.link(lab.write(SCENARIO)[0])
-    lab.within(lab.right, "ip", "route", "add", "local", f"{CLIENTS}.0.0/16", "dev", "lo")
-    run("ip", "-n", lab.router, "route", "add", f"{CLIENTS}.0.0/16", "dev", "tg0")
-    server = lab.start(lab.left, sys.executable, "-m", "tools.live.page_server", LEFT, str(PORT))
-    assert server.stdout is not None
-    server.stdout.readline()
-
-
-def _gate(lab: Lab) -> None:
-    config = lab.folder / "gate.toml"
-    config.write_text(
-        f"interface = 'tg0'\nsocket = '{lab.folder}/gate.sock'\nmetrics = '{GATE}'\n"
-        f"mode = 'enforce'\nlaw = {{ law = 'tide' }}\nshape = '{MBIT}Mbit'\n",
-        encoding="utf-8",
-    )
-    process = lab.start(lab.router, lab.tidegated, "gate", "--config", str(config))
-    lab.until(lambda: lab.status().get("epochs"), "a gate in place", process)
+    lab.users(f"{CLIENTS}.0.0/16")
+    lab.ready(lab.left, sys.executable, "-m", "tools.live.page_server", LEFT, str(PORT))
 
 
 def users(lab: Lab, seconds: float) -> None:
@@ -320,11 +307,7 @@ def users(lab: Lab, seconds: float) -> None:
     carries = MBIT * 1e6 / PAGE_ON_LINK
     steps = tuple((seconds * n / len(LOADS), of * carries) for n, of in enumerate(LOADS))
     plan = json.dumps(asdict(Plan(LEFT, PORT, CLIENTS, seconds, steps)))
-    loading = lab.start(lab.right, sys.executable, "-m", "tools.live.page_users", plan)
-    errors = loading.communicate()[1]
-    lab.started.remove(loading)
-    if loading.returncode != 0:
-        raise LabError(errors.strip())
+    lab.ended(lab.start(lab.right, sys.executable, "-m", "tools.live.page_users", plan))
 
 
 PIXELS = 700

@@ -219,7 +219,7 @@ def round_trips() -> tuple[float, float]:
 
 
 def cpu_of(process: int) -> float:
-    """Return the seconds of CPU that a process has used."""
+    """Return the seconds of CPU of a process so far, without what the kernel does for packets."""
     fields = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -384,10 +384,10 @@ def flooded(wanted: Wanted, syns: int, what: str, honest: dict[str, Any]) -> Non
         print(f"; memory {before} -> {after} kB, maps {status['map_bytes']} bytes")
 
 
-def memory_of(process: int) -> int:
-    """Return the memory of a process in kB."""
+def memory_of(process: int, what: str = "VmRSS") -> int:
+    """Return the memory of a process in kB; `VmHWM`: the most that it has had."""
     status = Path(f"/proc/{process}/status").read_text()
-    [line] = [line for line in status.splitlines() if line.startswith("VmRSS:")]
+    [line] = [line for line in status.splitlines() if line.startswith(f"{what}:")]
     return int(line.split()[1])
 
 

@@ -11,22 +11,18 @@ without `who`, with and without a page that is asked for all that it shows every
 from __future__ import annotations
 
 import argparse
-import os
 import socket
 import sys
 import threading
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tidegate.hosts.lab import RIGHT, Lab, interrupted, need, run
 from tools.browser import Browser
 from tools.live.dashboard import MBIT, ROOT, prepare, users
+from tools.live.figures import cpu_of, memory_of
 from tools.live.flood import syn
 from tools.live.pages import SCENARIO
-
-if TYPE_CHECKING:
-    import subprocess
 
 ADDRESS = "127.0.0.1:9478"
 GATE = f"mode = 'enforce'\nlaw = {{ law = 'tide' }}\nshape = '{MBIT}Mbit'\n"
@@ -91,19 +87,6 @@ def send(seconds: float) -> None:
         time.sleep(0.005)
 
 
-def cpu_s(process: subprocess.Popen[str]) -> float:
-    """Return the processor time of a process so far, without what the kernel does for packets."""
-    fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def memory_mb(process: subprocess.Popen[str]) -> float:
-    """Return the most memory that a process has had, in MB."""
-    lines = Path(f"/proc/{process.pid}/status").read_text().splitlines()
-    [most] = [line.split()[1] for line in lines if line.startswith("VmHWM:")]
-    return int(most) * 1024 / 1e6
-
-
 def cost(lab: Lab, seconds: float) -> None:
     """Print processor time and memory of the gate's process, for each setting."""
     lab.link(lab.write(SCENARIO)[0])
@@ -121,12 +104,13 @@ def cost(lab: Lab, seconds: float) -> None:
         if asked:
             address, _, token = link_of(lab).partition("#")
             lab.start(lab.router, sys.executable, "-c", ASK, address, token, str(seconds + 5))
-        before = cpu_s(process)
+        before = cpu_of(process.pid)
         time.sleep(seconds)
-        share = (cpu_s(process) - before) / seconds
+        share = (cpu_of(process.pid) - before) / seconds
         status = lab.status()
         kernel = status["map_bytes"] / 1e6
-        row = f"{len(status['clients'])} | {100 * share:.2f} % | {memory_mb(process):.1f} MB"
+        memory = memory_of(process.pid, "VmHWM") * 1024 / 1e6
+        row = f"{len(status['clients'])} | {100 * share:.2f} % | {memory:.1f} MB"
         print(f"| {name} | {row} | {kernel:.1f} MB |", flush=True)
         lab.end(sending)
         lab.end(process)

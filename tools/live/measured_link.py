@@ -101,12 +101,9 @@ def measured(document: dict[str, Any], way: str) -> dict[str, Any]:
         ends = {"down": (lab.left, lab.right, RIGHT), "up": (lab.right, lab.left, LEFT)}
         sender, receiver, address = ends[way]
         python = (sys.executable, "-c")
-        echo = lab.start(lab.left, *python, ECHO, LEFT)
+        echo = lab.ready(lab.left, *python, ECHO, LEFT)
         times = (str(LOAD_S), str(STEP_S))
-        sink = lab.start(receiver, *python, RECEIVE, address, str(FLOWS), *times)
-        for process in (echo, sink):
-            assert process.stdout is not None
-            process.stdout.readline()
+        sink = lab.ready(receiver, *python, RECEIVE, address, str(FLOWS), *times)
         probe = lab.start(lab.right, *python, PROBE, LEFT, str(seconds), str(STEP_S))
         wait = f"import time; time.sleep({IDLE_S})"
         lab.within(sender, *python, wait)

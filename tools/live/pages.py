@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from tidegate.hosts.lab import LEFT, PORT, Lab, LabError, RanOut, lateness, run
+from tidegate.hosts.lab import LEFT, PORT, Lab, LabError, RanOut, lateness
 from tools.live.flood import SOURCES
 from tools.live.loads import SLOWER, document
 from tools.live.page_users import CONNECTIONS, PAGE_BYTES, Plan
@@ -283,19 +283,15 @@ def measure(cell: Cell) -> dict[str, Any]:
     """Run a cell; return it with what was measured."""
     with Lab(late_ms=LATE_MS) as lab:
         link = lab.link(lab.write(SCENARIO)[0])
-        lab.within(lab.right, "ip", "route", "add", "local", f"{CLIENTS}.0.0/16", "dev", "lo")
         # the answers to forged SYNs cross the link, and end there
-        for network in (f"{CLIENTS}.0.0/16", SOURCES):
-            run("ip", "-n", lab.router, "route", "add", network, "dev", "tg0")
+        lab.users(f"{CLIENTS}.0.0/16", SOURCES)
         queue = Queue(lab, cell)
         if control := LAWS.get(cell.control):
             gate(lab, cell.control, cell)
         elif cell.control != "none":
             limit(lab, cell.control, cell)
         ports = (str(PORT), str(PORT + 1))
-        server = lab.start(lab.left, sys.executable, "-m", "tools.live.page_server", LEFT, *ports)
-        assert server.stdout is not None
-        server.stdout.readline()
+        lab.ready(lab.left, sys.executable, "-m", "tools.live.page_server", LEFT, *ports)
         half_open: list[int] = []
         moved = {round(cell.seconds / 3): 0.5, round(2 * cell.seconds / 3): 1.0}
 
@@ -336,12 +332,10 @@ def users(lab: Lab, cell: Cell, look: Callable[[float], None]) -> dict[str, Any]
         words = (LEFT, str(PORT), str(FLOOD), str(cell.seconds))
         lab.start(lab.right, sys.executable, "-m", "tools.live.flood", *words)
     sampler = Sampler(look)
-    out, errors = loading.communicate()
-    sampler.end()
-    lab.started.remove(loading)
-    if loading.returncode != 0:
-        raise LabError(errors.strip())
-    told: dict[str, Any] = json.loads(out)
+    try:
+        told: dict[str, Any] = json.loads(lab.ended(loading))
+    finally:
+        sampler.end()
     return told
 
 

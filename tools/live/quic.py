@@ -23,7 +23,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 import tidegate
-from tidegate.hosts.lab import LATE_MS, LEFT, NEAR, PORT, Lab, interrupted, need, run, valid
+from tidegate.hosts.lab import LATE_MS, LEFT, PORT, Lab, interrupted, need, valid
 from tools.live.loads import SLOWER, shaped
 from tools.live.pages import CLIENTS, SCENARIO
 
@@ -70,9 +70,7 @@ def measured(control: str, flows: Flows) -> list[float | None]:
     program = str(ENDS / "target" / "release" / "quic-ends")
     with Lab(late_ms=LATE_MS) as lab:
         lab.link(lab.write(SCENARIO)[0])
-        lab.within(lab.right, "ip", "route", "add", "local", f"{CLIENTS}.0.0/16", "dev", "lo")
-        way = ("via", NEAR.replace(".1", ".2"), "dev", "tg0")
-        run("ip", "-n", lab.router, "route", "add", f"{CLIENTS}.0.0/16", *way[2:])
+        lab.users(f"{CLIENTS}.0.0/16")
         lab.gate(f"{LAWS[control]}shape = '10Mbit'\nshape_buffer = '125kB'\n")
         certificate, out = lab.folder / "certificate", lab.folder / "out.csv"
         server = lab.start(lab.left, program, "serve", f"{LEFT}:{PORT}", str(certificate))
@@ -80,10 +78,7 @@ def measured(control: str, flows: Flows) -> list[float | None]:
         server.stderr.readline()
         table = write(flows, lab.folder / "offered.csv")
         to = (f"{LEFT}:{PORT}", str(certificate), str(table), str(out), str(PATIENCE_S))
-        clients = lab.start(lab.right, program, "load", *to, "cubic", CLIENTS)
-        errors = clients.communicate()[1]
-        if clients.returncode != 0:
-            raise RuntimeError(errors)
+        lab.ended(lab.start(lab.right, program, "load", *to, "cubic", CLIENTS))
         with out.open(encoding="utf-8", newline="") as text:
             times = [row["done_s"] for row in csv.DictReader(text)]
     return [float(time) if time else None for time in times]

@@ -176,7 +176,7 @@ static __always_inline enum fate decide(const struct control *control, __u64 now
 	__u32 hash = client && !settings.follow ? of_client : of_flow;
 	enum fate fate = FATE_ADMITTED;
 	enum standing asks;
-	__u32 turn = control->knobs, entry = turn & 1, zero = 0;
+	__u32 turn = control->turn, entry = turn & 1, zero = 0;
 	__u64 ceiling = control->ceiling;
 
 	knobs = bpf_map_lookup_elem(&knobs_map, &entry);

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Structures that the programs share with the controller (src/shared.rs).
- * If the two layouts differ, the build fails. */
+/* Structures that the programs share with the controller: the build makes those of Rust of them
+ * (build/layout.rs, src/shared.rs). A field has its comment above it. */
 #ifndef TIDEGATE_GATE_H
 #define TIDEGATE_GATE_H
 
 #include <linux/types.h>
-
-#define AT(type, field, offset) \
-	_Static_assert(__builtin_offsetof(struct type, field) == (offset), \
-		       #type "." #field " is not where the controller expects it")
-#define SIZE(type, bytes) \
-	_Static_assert(sizeof(struct type) == (bytes), #type " has another size")
 
 /* Which packet opens a session. */
 enum opener { OPENER_SYN = 0, OPENER_SYN_ACK = 1, OPENER_EITHER = 2 };
@@ -35,18 +29,6 @@ struct knobs {
 	__u32 spare;		/* what a client opens beyond its share gets tokens that would be lost */
 	__u32 young;		/* of the simulator's datapath; here the settings say it */
 };
-SIZE(knobs, 56);
-AT(knobs, allowance, 0);
-AT(knobs, token_interval_ns, 8);
-AT(knobs, token_depth_ns, 16);
-AT(knobs, pass_all, 24);
-AT(knobs, shut, 28);
-AT(knobs, phase, 32);
-AT(knobs, bypass, 36);
-AT(knobs, share, 40);
-AT(knobs, round, 44);
-AT(knobs, spare, 48);
-AT(knobs, young, 52);
 
 /* The decision about a packet; indexes `packets` and `bytes`. */
 enum fate {
@@ -73,112 +55,156 @@ enum fate {
 
 /* Counted per CPU; only grows. */
 struct tally {
+	/* Opening packets that came. */
 	__u64 arrived;
+	/* Of these, how many passed. */
 	__u64 admitted;
+	/* Sessions that ended. */
 	__u64 departed;
+	/* Sessions that were reset. */
 	__u64 resets;
-	__u64 eligible;		/* of those that arrived */
-	__u64 watched_bytes;	/* of sampled flows */
-	__u64 young_bytes;	/* of these, bytes of young flows */
-	__u64 incoming_bytes;	/* that the program at ingress saw */
-	__u64 served;		/* clients with an admitted connection, once in a round */
-	__u64 waited;		/* clients that were refused before that */
-	__u64 let_in;		/* clients that were let in, and what took a token beyond a share */
-	__u64 inside;		/* openers of clients that were in already */
-	__u64 answered;		/* admitted sessions of which more than the SYNs was seen */
-	__u64 idle_ended;	/* sessions of QUIC of which nothing came for a while */
-	__u64 asked;		/* openers that dual-queue management decided about */
-	__u64 drawn;		/* packets for whose flow it was drawn whether its counter counts them */
+	/* Of the openers, how many were eligible. */
+	__u64 eligible;
+	/* Bytes of sampled flows. */
+	__u64 watched_bytes;
+	/* Of these, bytes of young flows. */
+	__u64 young_bytes;
+	/* Bytes that the program at ingress saw. */
+	__u64 incoming_bytes;
+	/* Clients with an admitted connection, once in a round. */
+	__u64 served;
+	/* Clients that were refused before that. */
+	__u64 waited;
+	/* Clients that were let in, and connections beyond a share that took a token. */
+	__u64 let_in;
+	/* Openers of clients that were in already. */
+	__u64 inside;
+	/* Admitted sessions of which a packet came in behind the SYNs. */
+	__u64 answered;
+	/* Sessions of QUIC of which nothing came for a while. */
+	__u64 idle_ended;
+	/* Openers that dual-queue management decided about. */
+	__u64 asked;
+	/* Packets for whose flow it was drawn whether its counter counts them. */
+	__u64 drawn;
+	/* Packets by fate. */
 	__u64 packets[FATES];
+	/* Bytes by fate. */
 	__u64 bytes[FATES];
 };
-SIZE(tally, 128 + 2 * 8 * 18);
-AT(tally, arrived, 0);
-AT(tally, admitted, 8);
-AT(tally, departed, 16);
-AT(tally, resets, 24);
-AT(tally, eligible, 32);
-AT(tally, young_bytes, 48);
-AT(tally, incoming_bytes, 56);
-AT(tally, served, 64);
-AT(tally, answered, 96);
-AT(tally, drawn, 120);
-AT(tally, packets, 128);
 
-/* Set before the program is loaded; constant from then on. */
+/* Set before a program is loaded; constant from then on. */
 struct settings {
+	/* Which packet opens a session: `enum opener`. */
 	__u32 opener;
+	/* How admissions are spaced: `enum limiter_kind`. */
 	__u32 limiter;
+	/* How the end of a session is counted once: `enum ends`. */
 	__u32 ends;
-	__u32 ethernet;		/* packets start with an Ethernet header */
-	__u32 quic_cells;	/* cells of connections of QUIC; zero: Initials are only counted */
-	__u32 read_queue;	/* the queue length of the device may be read */
-	__u32 test_clock;	/* time is what `control.test_now_ns` says */
-	__u32 end_words;	/* words of 64 cells in one generation of ends */
-	__u32 queue_limit;	/* DQM: last entry of the table; zero: there is none */
-	__u32 service_ns;	/* DQM: transmission time of one packet */
-	__u32 ewma_weight;	/* DQM: weight of a new length, of 2^16 */
-	__u32 hashed;		/* a hash of its flow decides whether an opener is eligible */
+	/* Whether packets start with an Ethernet header. */
+	__u32 ethernet;
+	/* Cells of connections of QUIC; zero: Initials are only counted. */
+	__u32 quic_cells;
+	/* Whether the length of the interface's queue may be read. */
+	__u32 read_queue;
+	/* Whether `control.test_now_ns` replaces the clock. */
+	__u32 test_clock;
+	/* Words of 64 cells in one generation of ends. */
+	__u32 end_words;
+	/* Dual queue: the last entry of the table of shares; zero: there is none. */
+	__u32 queue_limit;
+	/* Dual queue: transmission time of one packet, ns. */
+	__u32 service_ns;
+	/* Dual queue: weight of a new length, of 2^16. */
+	__u32 ewma_weight;
+	/* Whether a hash of its flow decides whether an opener is eligible. */
+	__u32 hashed;
+	/* A secret of the hashes: others cannot choose flows by their cell. */
 	__u64 salt;
-	__u32 young_cells;	/* counters of packets, a multiple of 8; zero: none */
-	__u32 young_packets;	/* a flow is young for this many counted packets */
-	__u32 young_sample;	/* one flow in this many is sampled */
-	__u32 ends_of_peer;	/* a session ends with the FIN that comes in, not the one that leaves */
-	__u32 syn_in;		/* a download opens with the SYN that comes in, not the SYN+ACK that leaves */
-	__u32 client_cells;	/* cells of clients; zero: each connection is judged by itself */
-	__u32 client_idle;	/* ticks of 2^20 ns after which a client is no longer let in */
-	__u32 client_prefix4;	/* bits of an IPv4 address that name a client */
-	__u32 client_prefix6;	/* the same of IPv6, 64 at most */
-	__u32 answer_words;	/* words of 64 cells for sessions without an answer; zero: none */
-	__u32 client_wait;	/* ticks after which a client that was refused is overdue */
-	__u32 answers_by_age;	/* counters of packets tell of sessions with an answer, not cells */
-	__u32 quic_idle_ms;	/* a connection of QUIC has ended when nothing came for so long */
-	__u32 young_k;		/* one packet in 2^k is counted, and the first two of a flow */
-	__u32 follow;		/* visits: ticks after an end in which one begins; zero: there are none */
-	__u32 visit;		/* ticks that a visit goes on after each end */
-	__u32 who;		/* a view by client: enum who_uses */
+	/* Counters of packets by which young flows are known, a multiple of 8; zero: none. */
+	__u32 young_cells;
+	/* A flow is young for this many counted packets. */
+	__u32 young_packets;
+	/* One flow in this many is sampled. */
+	__u32 young_sample;
+	/* Whether a session ends with the FIN that comes in, or with the one that leaves. */
+	__u32 ends_of_peer;
+	/* Whether a download opens with the SYN that comes in, or with the SYN+ACK that leaves. */
+	__u32 syn_in;
+	/* Cells of clients; zero: each connection is judged by itself. */
+	__u32 client_cells;
+	/* Ticks of 2^20 ns after which a client that opens no connection is no longer let in. */
+	__u32 client_idle;
+	/* Bits of an IPv4 address that name a client. */
+	__u32 client_prefix4;
+	/* Bits of an IPv6 address that name a client, 64 at most. */
+	__u32 client_prefix6;
+	/* Words of 64 cells for admitted sessions without an answer; zero: answers are not counted. */
+	__u32 answer_words;
+	/* Ticks after which a client that was refused is overdue. */
+	__u32 client_wait;
+	/* Whether the counters of young flows tell of sessions with an answer. */
+	__u32 answers_by_age;
+	/* A connection of QUIC has ended when nothing came for so long, ms. */
+	__u32 quic_idle_ms;
+	/* One packet in `2^k` is counted for young flows, and the first two of each. */
+	__u32 young_k;
+	/* Visits: ticks after the end of a connection in which one begins; zero: there are none. */
+	__u32 follow;
+	/* Ticks that a visit goes on after each end. */
+	__u32 visit;
+	/* A view by client: `enum who_uses`. */
+	__u32 who;
+	/* A multiple of eight bytes. */
 	__u32 unused;
 };
-SIZE(settings, 128);
-AT(settings, ends, 8);
-AT(settings, test_clock, 24);
-AT(settings, ewma_weight, 40);
-AT(settings, hashed, 44);
-AT(settings, salt, 48);
-AT(settings, young_sample, 64);
-AT(settings, ends_of_peer, 68);
-AT(settings, syn_in, 72);
-AT(settings, client_cells, 76);
-AT(settings, client_prefix6, 88);
-AT(settings, answer_words, 92);
-AT(settings, client_wait, 96);
-AT(settings, answers_by_age, 100);
-AT(settings, quic_idle_ms, 104);
-AT(settings, follow, 112);
-AT(settings, who, 120);
 
 /* Written by the controller at any time, each field whole. */
 struct control {
-	__u64 lease_ns;		/* the controller's decisions hold until then */
-	__u32 knobs;		/* which of the two entries of `knobs` is in force */
-	__u32 enforce;		/* zero: decide and count, but refuse nothing */
-	__u32 end_generation;	/* which half of the cells takes new ends */
-	__u32 ceiling;		/* refused share of arrivals, of 2^16; more are admitted */
+	/* Decisions hold until then, by the monotonic clock, ns. */
+	__u64 lease_ns;
+	/* The interval that runs; its last bit says which knobs are in force. */
+	__u32 turn;
+	/* Zero: decide and count, but refuse nothing. */
+	__u32 enforce;
+	/* Which half of the cells takes new ends. */
+	__u32 end_generation;
+	/* Largest refused share of an interval's arrivals, of 2^16. */
+	__u32 ceiling;
+	/* The time, in tests. */
 	__u64 test_now_ns;
 };
-SIZE(control, 32);
-AT(control, lease_ns, 0);
-AT(control, knobs, 8);
-AT(control, enforce, 12);
-AT(control, end_generation, 16);
-AT(control, ceiling, 20);
-AT(control, test_now_ns, 24);
 
-/* Written by the program; all CPUs share it. */
+/* The queue of the interface, as a program read it. */
 struct observed {
-	__u32 min_queue;	/* fewest packets that waited; the controller resets it */
-	__u32 seen;		/* whether the qdisc could be read */
+	/* Fewest waiting packets since the last reset. */
+	__u32 min_queue;
+	/* Whether the queue was read since. */
+	__u32 seen;
 };
-SIZE(observed, 8);
+
+/* Of a client in the map `whose`. */
+struct who_key {
+	/* Its address or prefix, as in `end_prefix`. */
+	__u64 prefix;
+	/* Of IP: 4 or 6. */
+	__u32 version;
+	/* A multiple of eight bytes. */
+	__u32 unused;
+};
+
+/* What became of it. */
+struct who {
+	/* Openers. */
+	__u64 came;
+	/* Of these, refused; also those that would have been. */
+	__u64 refused;
+	/* Bytes that left to it or from it. */
+	__u64 bytes;
+	/* From first refusals to the admissions after them. */
+	__u64 waited_ns;
+	/* Of the refusal since which it waits; zero: it does not. */
+	__u64 since_ns;
+};
 
 #endif

@@ -6,22 +6,6 @@
 
 #include "hash.h"
 
-struct who_key {
-	__u64 prefix;		/* as in `end_prefix` */
-	__u32 version;
-	__u32 unused;
-};
-
-/* tidegate_gate::who::Counts */
-struct who {
-	__u64 came;		/* openers */
-	__u64 refused;		/* of these; also those that would have been */
-	__u64 bytes;		/* that left to it or from it */
-	__u64 waited_ns;	/* from first refusals to the admissions after them */
-	__u64 since_ns;		/* of the refusal since which it waits; zero: it does not */
-};
-SIZE(who, 40);
-
 /* Used only if the settings say so; its size is set before the load. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);

@@ -11,7 +11,7 @@ use zerocopy::{FromBytes, IntoBytes};
 use super::config::{Network, NeverRefuse};
 use super::filters::InterfaceSide;
 use super::hook::{Attached, Attachment, Site, refused};
-use super::shared::{GateControl, Observed, Settings, Tally, knobs_bytes};
+use super::shared::{ClientCounts, ClientKey, GateControl, Observed, Settings, Tally, knobs_bytes};
 use super::who;
 use tidegate_common::fail::Failure;
 
@@ -360,13 +360,13 @@ impl KernelGate {
     ///
     /// # Errors
     /// The kernel refuses the read.
-    pub fn whose(&self) -> Result<Vec<(who::ClientKey, who::ClientCounts)>, Failure> {
+    pub fn whose(&self) -> Result<Vec<(ClientKey, ClientCounts)>, Failure> {
         let map = self.program.map("whose")?;
         let all = map.lookup_batch(BATCH, MapFlags::ANY, MapFlags::ANY);
         let all = all.map_err(|error| refused(self.program.name, error))?;
         let read = |(key, counts): (Vec<u8>, Vec<u8>)| {
-            let key = who::ClientKey::read_from_bytes(&key).ok()?;
-            Some((key, who::ClientCounts::read_from_bytes(&counts).ok()?))
+            let key = ClientKey::read_from_bytes(&key).ok()?;
+            Some((key, ClientCounts::read_from_bytes(&counts).ok()?))
         };
         Ok(all.filter_map(read).collect())
     }

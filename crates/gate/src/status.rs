@@ -8,6 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use serde::de::Error as _;
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixListener;
@@ -20,25 +21,24 @@ use super::shared::{Fate, Tally};
 use super::who::Client;
 use tidegate_common::fail::Failure;
 
-/// The state of a gate. Totals are since the gate began, other counts are of the last epoch.
+/// The state of a gate. Totals are since the gate began, other counts are of the last epoch. A gate of
+/// an earlier version may lack some of it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Status {
     /// Interface whose outgoing packets are controlled.
     pub interface: String,
     /// `down` or `up`, where the gate's file says it; else empty.
-    #[serde(default)]
     pub direction: String,
     /// Whether the programs are attached.
     pub attached: bool,
     /// Where: `tcx` or `clsact`; empty: they were not attached yet.
-    #[serde(default)]
     pub hook: String,
     /// `observe` or `enforce`.
     pub mode: String,
     /// Name of the law.
     pub law: String,
     /// What it admits: `connections`, `clients` or `visits`; empty where it can tell none apart.
-    #[serde(default)]
     pub admits: String,
     /// Its phase.
     pub phase: String,
@@ -59,39 +59,29 @@ pub struct Status {
     /// Packets that the queue dropped in it.
     pub drops: u64,
     /// Packets that the queue dropped since the start.
-    #[serde(default)]
     pub drops_total: u64,
     /// Kind of the queue.
     pub queue: String,
     /// Waiting packets.
     pub waiting: u32,
     /// Fewest packets that waited in the last epoch.
-    #[serde(default)]
     pub min_waiting: u32,
     /// Bits per second that left by the interface in the last epoch.
-    #[serde(default)]
     pub rate_bps: f64,
     /// Bits per second that came in by the interface in the last epoch.
-    #[serde(default)]
     pub received_bps: f64,
     /// Bytes that have left by the interface since the gate stood there first.
-    #[serde(default)]
     pub sent_bytes: u64,
     /// `shape` or `capacity`, bits per second; zero: neither is set.
-    #[serde(default)]
     pub link_bps: f64,
     /// Length of the last epoch, seconds.
-    #[serde(default)]
     pub epoch_s: f64,
     /// Seconds until a trial of `enforce` ends, unless it is confirmed; null: there is none.
-    #[serde(default)]
     pub trial_s: Option<f64>,
     /// Clients with an admitted connection, in total, each counted once in a round; zero where
     /// each connection is judged by itself.
-    #[serde(default)]
     pub clients_served: u64,
     /// Clients that were refused before one of their connections was admitted in the round.
-    #[serde(default)]
     pub clients_waited: u64,
     /// Openers, in total.
     pub arrived_total: u64,
@@ -99,7 +89,6 @@ pub struct Status {
     pub admitted_total: u64,
     /// Admitted sessions of which a packet came in behind the SYNs, in total; zero where that is
     /// not counted.
-    #[serde(default)]
     pub answered_total: u64,
     /// FINs and resets counted, in total, before the correction.
     pub ended_total: u64,
@@ -112,13 +101,10 @@ pub struct Status {
     /// Share of bytes whose sessions are not visible; null: too little has passed to tell.
     pub unseen_share: Option<f64>,
     /// Share of the bytes that pass the interface and not the gate, where that is most; else 0.
-    #[serde(default)]
     pub bypassed_share: f64,
     /// Whether the file asks for a view by client.
-    #[serde(default)]
     pub who: bool,
     /// Clients that were refused most, or used most, where the file asks for it.
-    #[serde(default)]
     pub clients: Vec<Client>,
     /// Alarm: admitted sessions do not end, so nothing is refused.
     pub alarm: bool,
@@ -349,7 +335,11 @@ pub fn ask(path: &Path) -> Result<Vec<Status>, Failure> {
     stream.shutdown(std::net::Shutdown::Write).map_err(failed)?;
     let mut text = String::new();
     stream.read_to_string(&mut text).map_err(failed)?;
-    let states = text.lines().map(serde_json::from_str).collect::<Result<Vec<_>, _>>();
+    let of_gate = |line| match serde_json::from_str::<Status>(line)? {
+        status if status.interface.is_empty() => Err(serde_json::Error::missing_field("interface")),
+        status => Ok(status),
+    };
+    let states = text.lines().map(of_gate).collect::<Result<Vec<_>, serde_json::Error>>();
     states.map_err(|error| Failure::failed(&place, format!("the answer is no status: {error}")))
 }
 

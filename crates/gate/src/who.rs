@@ -6,34 +6,13 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use serde::{Deserialize, Serialize};
-use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+use super::shared::{ClientCounts, ClientKey};
 
 /// Clients that the program counts at most, 72 bytes each in the kernel.
 pub const MOST: u32 = 16_384;
 /// Clients that are shown.
 const SHOWN: usize = 100;
-
-/// Of a client in the kernel's map, `struct who_key`.
-#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
-#[repr(C)]
-pub struct ClientKey {
-    prefix: u64,
-    version: u32,
-    unused: u32,
-}
-
-/// What became of it, `struct who`.
-#[derive(Clone, Copy, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
-#[repr(C)]
-pub struct ClientCounts {
-    came: u64,
-    refused: u64,
-    bytes: u64,
-    waited_ns: u64,
-    since_ns: u64,
-}
-
-const _: () = assert!(size_of::<ClientKey>() == 16 && size_of::<ClientCounts>() == 40);
 
 /// A client as it is shown.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -3,6 +3,7 @@
 //! All decisions are made in the crates below or in Python above. The exception is the number of
 //! events in a slice of some milliseconds, because the simulator itself reads no clock.
 
+mod attributes;
 mod capture;
 mod columns;
 mod greedy;

@@ -7,6 +7,8 @@ use pyo3::import_exception;
 use pyo3::prelude::*;
 use tidegate_model as model;
 
+use crate::attributes::attributes;
+
 import_exception!(tidegate.errors, ScenarioError);
 
 /// A checked scenario.
@@ -16,102 +18,70 @@ pub struct Scenario {
     effective: String,
 }
 
-#[pymethods]
-impl Scenario {
-    /// Name of the scenario.
-    #[getter]
-    fn name(&self) -> &str {
-        &self.checked.name
-    }
-
-    /// Simulated time in seconds.
-    #[getter]
-    fn duration_s(&self) -> f64 {
-        self.checked.duration.secs()
-    }
-
-    /// End of the warm-up, in seconds.
-    #[getter]
-    fn warmup_s(&self) -> f64 {
-        self.checked.warmup.secs()
-    }
-
-    /// Names of the traffic classes, in the order of the document.
-    #[getter]
-    fn classes(&self) -> Vec<String> {
-        self.checked.traffic.iter().map(|class| class.name.clone()).collect()
-    }
-
-    /// Name of every port, and whether it belongs to a host's access link.
-    #[getter]
-    fn ports(&self) -> Vec<(String, bool)> {
-        self.checked.network.ports.iter().map(|port| (port.name.clone(), port.access)).collect()
-    }
-
-    /// Names of the classes whose flows belong to people.
-    #[getter]
-    fn people(&self) -> Vec<String> {
-        let classes = self.checked.traffic.iter().filter(|class| class.people.is_some());
-        classes.map(|class| class.name.clone()).collect()
-    }
-
-    /// The classes of UDP whose flows are calls, and no files.
-    #[getter]
-    fn calls(&self) -> Vec<String> {
-        let is_call = |class: &&model::scenario::Class| match &class.transport {
-            model::scenario::Transport::Udp(udp) => udp.is_call(&class.size),
-            _ => false,
+attributes! {
+    Scenario as told {
+        /// Name of the scenario.
+        name: &str = &told.checked.name;
+        /// Simulated time in seconds.
+        duration_s: f64 = told.checked.duration.secs();
+        /// End of the warm-up, in seconds.
+        warmup_s: f64 = told.checked.warmup.secs();
+        /// Names of the traffic classes, in the order of the document.
+        classes: Vec<String> = told.checked.traffic.iter().map(|class| class.name.clone()).collect();
+        /// Name of every port, and whether it belongs to a host's access link.
+        ports: Vec<(String, bool)> = {
+            let ports = told.checked.network.ports.iter();
+            ports.map(|port| (port.name.clone(), port.access)).collect()
         };
-        self.checked.traffic.iter().filter(is_call).map(|class| class.name.clone()).collect()
-    }
-
-    /// Of each port whose direction is known: its name, and whether it leads to the users
-    /// ("download") or away from them ("upload").
-    #[getter]
-    fn ways(&self) -> BTreeMap<String, String> {
-        let named = |way| match way {
-            model::scenario::Direction::Download => "download".to_owned(),
-            model::scenario::Direction::Upload => "upload".to_owned(),
+        /// Names of the classes whose flows belong to people.
+        people: Vec<String> = {
+            let classes = told.checked.traffic.iter().filter(|class| class.people.is_some());
+            classes.map(|class| class.name.clone()).collect()
         };
-        let ports = self.checked.network.ports.iter();
-        ports.filter_map(|port| Some((port.name.clone(), named(port.way?)))).collect()
-    }
-
-    /// Warnings about the scenario, one sentence each.
-    #[getter]
-    fn warnings(&self) -> Vec<String> {
-        model::lint::warnings(&self.checked)
-    }
-
-    /// The expected flows of each class: its name, how many flows start before the end (their mean
-    /// number if random), how many listed flows start later, and the mean size in bytes (None:
-    /// unlimited).
-    #[getter]
-    fn expected(&self) -> Vec<(String, f64, u64, Option<f64>)> {
-        let expected = model::lint::expected(&self.checked).into_iter();
-        expected.map(|each| (each.class, each.flows, each.later, each.mean_bytes)).collect()
-    }
-
-    /// About how much memory a run takes at the most, in bytes.
-    #[getter]
-    fn memory_bytes(&self) -> f64 {
-        model::memory::bytes(&self.checked)
-    }
-
-    /// The load offered to each port that data crosses and that is of no access link: its name, its
-    /// capacity in bit/s, the payload in parts of what that carries (None: some take what they get),
-    /// the same of the others, and with video at its highest rate, not its lowest.
-    #[getter]
-    fn offered(&self) -> Vec<(String, f64, Option<f64>, f64, f64)> {
-        let offered = model::offered::offered(&self.checked).into_iter();
-        offered.map(|each| (each.port, each.rate_bps, each.share, each.ending, each.most)).collect()
-    }
-
-    /// The shortest and the longest round trip in seconds, if nothing waits anywhere; None: nothing
-    /// is acknowledged.
-    #[getter]
-    fn round_trips_s(&self) -> Option<(f64, f64)> {
-        model::lint::round_trips(&self.checked).map(|(low, high)| (low.secs(), high.secs()))
+        /// The classes of UDP whose flows are calls, and no files.
+        calls: Vec<String> = {
+            let is_call = |class: &&model::scenario::Class| match &class.transport {
+                model::scenario::Transport::Udp(udp) => udp.is_call(&class.size),
+                _ => false,
+            };
+            told.checked.traffic.iter().filter(is_call).map(|class| class.name.clone()).collect()
+        };
+        /// Of each port whose direction is known: its name, and whether it leads to the users
+        /// ("download") or away from them ("upload").
+        ways: BTreeMap<String, String> = {
+            let named = |way| match way {
+                model::scenario::Direction::Download => "download".to_owned(),
+                model::scenario::Direction::Upload => "upload".to_owned(),
+            };
+            let ports = told.checked.network.ports.iter();
+            ports.filter_map(|port| Some((port.name.clone(), named(port.way?)))).collect()
+        };
+        /// Warnings about the scenario, one sentence each.
+        warnings: Vec<String> = model::lint::warnings(&told.checked);
+        /// The expected flows of each class: its name, how many flows start before the end (their mean
+        /// number if random), how many listed flows start later, and the mean size in bytes (None:
+        /// unlimited).
+        expected: Vec<(String, f64, u64, Option<f64>)> = {
+            let expected = model::lint::expected(&told.checked).into_iter();
+            expected.map(|each| (each.class, each.flows, each.later, each.mean_bytes)).collect()
+        };
+        /// About how much memory a run takes at the most, in bytes.
+        memory_bytes: f64 = model::memory::bytes(&told.checked);
+        /// The load offered to each port that data crosses and that is of no access link: its name, its
+        /// capacity in bit/s, the payload in parts of what that carries (None: some take what they get),
+        /// the same of the others, and with video at its highest rate, not its lowest.
+        offered: Vec<(String, f64, Option<f64>, f64, f64)> = {
+            let offered = model::offered::offered(&told.checked).into_iter();
+            offered
+                .map(|each| (each.port, each.rate_bps, each.share, each.ending, each.most))
+                .collect()
+        };
+        /// The shortest and the longest round trip in seconds, if nothing waits anywhere; None: nothing
+        /// is acknowledged.
+        round_trips_s: Option<(f64, f64)> = {
+            let found = model::lint::round_trips(&told.checked);
+            found.map(|(low, high)| (low.secs(), high.secs()))
+        };
     }
 
     /// How many of the packets of `flows` flows a port treats differently when all belong to one

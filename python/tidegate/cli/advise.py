@@ -19,7 +19,7 @@ from tidegate.cli.console import (
     text,
     where,
 )
-from tidegate.cli.options import colour, default_folder, warn
+from tidegate.cli.options import colour, warn
 
 if TYPE_CHECKING:
     from tidegate.advise.fit import Given, Link
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from tidegate.advise.people import People
     from tidegate.advise.router import Commands, Router
     from tidegate.advise.verdict import LinkAdvice
-    from tidegate.grid.grid_folder import GridFolder
-    from tidegate.grid.plan import Plan
 
 Files = Annotated[
     list[Path] | None,
@@ -193,7 +191,7 @@ def _judged(
     from tidegate.advise.scene import text as scenario_text
     from tidegate.advise.scene import times
     from tidegate.advise.verdict import attempts, settled, verdict
-    from tidegate.cli.grids import fill
+    from tidegate.cli.grids import comparing, fill
     from tidegate.grid.plan import Controls, comparison
     from tidegate.scenario.document import read
 
@@ -212,25 +210,14 @@ def _judged(
             f"Simulating {len(planned.subject.jobs)} runs of {length.duration_s:g} s: {seeds} seeds"
             " of each control."
         )
-        with _folder(answer.folder, who, planned) as folder:
+        name = f"{who.place} {who.number}"
+        with comparing(answer.folder, name, "advise", planned) as folder:
             folder.write(SCENARIO, written.encode())
             done = fill(folder, workers, None)
             answer = Answer(verdict(done, link.trip_s), folder.target, seeds)
         if settled(before, answer.judged):
             break
     return answer
-
-
-def _folder(wanted: Path | None, who: People, planned: Plan) -> GridFolder:
-    """Open the folder that is asked for, or that of these people."""
-    from tidegate.grid.grid_folder import GridFolder, opened
-
-    if wanted is not None:
-        return GridFolder(wanted, planned)
-    folder, why = opened(default_folder(f"{who.place} {who.number}", "advise"), planned)
-    if why:
-        say(why)
-    return folder
 
 
 def _many(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from tidegate.cli.console import Json, Workers, place, print_json, say, stdout, text, where
-from tidegate.cli.grids import expected, fill
+from tidegate.cli.grids import comparing, conclude, expected, fill
 from tidegate.cli.options import (
     Dask,
     DryRun,
@@ -21,17 +22,11 @@ from tidegate.cli.options import (
     Set,
     Terminal,
     colour,
-    default_folder,
     document,
     named,
     refuse_given,
     together,
-    warn,
 )
-
-if TYPE_CHECKING:
-    from tidegate.grid.grid_result import GridResult
-    from tidegate.show.next_command import Typed
 
 FileOrFolder = Annotated[Path, where("FILE", "A scenario (TOML), or a folder of results.")]
 Other = Annotated[Path | None, where("[FOLDER]", "Another folder of results.")]
@@ -106,12 +101,11 @@ def compare(
         folders(file, other, as_json)
         return
     from tidegate.grid import axes
-    from tidegate.grid.grid_folder import GridFolder, opened
     from tidegate.grid.grid_result import chosen
     from tidegate.grid.plan import Controls, comparison
     from tidegate.results.store import display
     from tidegate.scenario.own import laws
-    from tidegate.show import finished
+    from tidegate.show import finished, hints
     from tidegate.show.look import Look
     from tidegate.show.next_command import Typed
 
@@ -132,13 +126,7 @@ def compare(
     about = {"dry_run": dry_run, "as_json": as_json, "plots": not no_plots}
     if expected(planned, workers, own, **about):
         return
-    if out is None:
-        folder, why = opened(default_folder(planned.subject.name, "compare"), planned)
-        if why:
-            say(why)
-    else:
-        folder = GridFolder(out, planned)
-    with folder:
+    with comparing(out, planned.subject.name, "compare", planned) as folder:
         done = fill(folder, workers, own, dask, names, look=None if no_plots else look)
         shown = display(folder.target)
     if as_json:
@@ -146,18 +134,7 @@ def compare(
     else:
         finished.show(stdout(), done, terminal=terminal, every=every)
     say(f"Data{'' if no_plots else f', pictures ({look.named})'} and summary: {shown}")
-    _hinted(done, Typed.of(file, settings, law, port), planned.effective)
-
-
-def _hinted(done: GridResult, typed: Typed, effective: str) -> None:
-    import tomllib
-
-    from tidegate.show import hints
-    from tidegate.show.recommendation import recommendation
-
-    say(recommendation(done))
-    if (full := hints.fullest(done)) is not None:
-        say(f"tidegate: {full}")
-    warn(hints.alike(done))
-    if next_step := hints.after(done, typed, tomllib.loads(effective)):
+    conclude(done)
+    typed = Typed.of(file, settings, law, port)
+    if next_step := hints.after(done, typed, tomllib.loads(planned.effective)):
         say(next_step)

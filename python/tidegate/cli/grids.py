@@ -1,4 +1,4 @@
-"""The part that `tidegate compare` and `tidegate sweep` share: runs under a progress bar."""
+"""The part of commands that run a grid: its folder, runs under a progress bar, what follows."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from tidegate.cli.console import forecast, say, stderr
 from tidegate.cli.keeping import keeping, name_damaged
-from tidegate.cli.options import warn
+from tidegate.cli.options import default_folder, warn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from tidegate.grid.grid_folder import GridFolder
     from tidegate.grid.grid_result import GridResult
@@ -46,6 +47,29 @@ def expected(
     )
     forecast(found, as_json)
     return True
+
+
+def comparing(out: Path | None, name: str, command: str, planned: Plan) -> GridFolder:
+    """Open the folder that is asked for, or one of this name that no other comparison has."""
+    from tidegate.grid.grid_folder import GridFolder, opened
+
+    if out is not None:
+        return GridFolder(out, planned)
+    folder, why = opened(default_folder(name, command), planned)
+    if why:
+        say(why)
+    return folder
+
+
+def conclude(done: GridResult) -> None:
+    """Print what the runs recommend, and what may mislead in them."""
+    from tidegate.show import hints
+    from tidegate.show.recommendation import recommendation
+
+    say(recommendation(done))
+    if (full := hints.fullest(done)) is not None:
+        say(f"tidegate: {full}")
+    warn(hints.alike(done))
 
 
 def fill(

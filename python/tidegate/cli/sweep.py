@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tidegate.cli.console import Json, Workers, flag, place, print_json, say, stdout, text
-from tidegate.cli.grids import expected, fill
+from tidegate.cli.grids import conclude, expected, fill
 from tidegate.cli.options import (
     Dask,
     DryRun,
@@ -26,7 +26,6 @@ from tidegate.cli.options import (
     document,
     named,
     together,
-    warn,
 )
 
 if TYPE_CHECKING:
@@ -126,8 +125,7 @@ def sweep(
 def _end(
     done: GridResult, saved: Path, as_json: bool, *, every: bool, terminal: bool, drawn: str
 ) -> None:
-    from tidegate.show import finished, hints
-    from tidegate.show.recommendation import recommendation
+    from tidegate.show import finished
 
     whole = done.subject.shard is None
     if as_json:
@@ -135,10 +133,7 @@ def _end(
     elif whole:
         finished.show(stdout(), done, terminal=terminal, every=every)
     if whole:
-        say(recommendation(done))
-        if (full := hints.fullest(done)) is not None:
-            say(f"tidegate: {full}")
-        warn(hints.alike(done))
+        conclude(done)
         say(f"Data{f', pictures ({drawn})' if drawn else ''} and table: {saved}")
         return
     say(f"All {len(done.rows)} runs of this shard are in {saved}. When all shards are there:")

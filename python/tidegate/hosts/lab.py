@@ -315,6 +315,21 @@ class Lab:
         self.running.append(process)
         return process
 
+    def ready(self, namespace: str, *command: str) -> subprocess.Popen[str]:
+        """Start a process there, and wait until it prints a line."""
+        process = self.start(namespace, *command)
+        assert process.stdout is not None
+        process.stdout.readline()
+        return process
+
+    def ended(self, process: subprocess.Popen[str]) -> str:
+        """Wait until a process ends; return what it printed. LabError: it failed."""
+        told, errors = process.communicate()
+        self.started.remove(process)
+        if process.returncode != 0:
+            raise LabError(errors.strip())
+        return told
+
     def end(self, process: subprocess.Popen[str]) -> str:
         """Interrupt a process, or kill it after 10 s; return what it printed."""
         if process in self.started:
@@ -356,16 +371,22 @@ class Lab:
         run("ip", "-n", self.right, "route", "add", "default", "via", NEAR)
         return EmulatedLink(self, process)
 
-    def gate(self, text: str) -> subprocess.Popen[str]:
+    def gate(self, text: str, metrics: str = "") -> subprocess.Popen[str]:
         """Start a gate at the router's end of the link, and wait until it is in place."""
         config, socket = self.folder / "gate.toml", self.folder / "gate.sock"
-        head = f"socket = '{socket}'\nmetrics = ''\nlog = '{self.log}'\n"
+        head = f"socket = '{socket}'\nmetrics = '{metrics}'\nlog = '{self.log}'\n"
         if "[down]" not in text:
             head += "interface = 'tg0'\n"
         config.write_text(head + text, encoding="utf-8")
         process = self.start(self.router, self.tidegated, "gate", "--config", str(config))
         self.until(lambda: self.status().get("epochs"), "a gate in place", process)
         return process
+
+    def users(self, network: str, *others: str) -> None:
+        """Let every address of a network be the right host, and lead `others` there too."""
+        self.within(self.right, "ip", "route", "add", "local", network, "dev", "lo")
+        for each in (network, *others):
+            run("ip", "-n", self.router, "route", "add", each, "dev", "tg0")
 
     def counters(self, namespace: str) -> dict[str, int]:
         """Return the counters of TCP and IP of the kernel there, since the start."""
@@ -434,11 +455,7 @@ class Lab:
                 )
             )
         for client in clients:
-            told, errors = client.communicate()
-            self.started.remove(client)
-            if client.returncode != 0:
-                raise LabError(errors.strip())
-            self.hosts_late_ms.append(json.loads(told)["late_p95_ms"])
+            self.hosts_late_ms.append(json.loads(self.ended(client))["late_p95_ms"])
         for each in serving:
             self.end(each)
         texts = [each.read_text(encoding="utf-8").splitlines(keepends=True) for each in tables]

@@ -3,7 +3,6 @@
 use std::net::SocketAddr;
 
 use clap::Args;
-use tidegate_core::active::Address;
 
 use crate::node::control::{Followed, Following, Remote};
 use tidegate_common::fail::Failure;
@@ -15,15 +14,8 @@ pub struct Traceroute {
     /// The `control` address of the node to start from
     #[arg(long, value_name = "ADDRESS")]
     node: SocketAddr,
-    /// The destination
-    #[arg(value_name = "TO")]
-    to: Address,
-    /// Let every hop answer, not only the destination: shows where a route breaks
-    #[arg(long)]
-    every_hop: bool,
-    /// How long to wait for answers, in ms
-    #[arg(long, default_value_t = 5_000)]
-    wait_ms: u32,
+    #[command(flatten)]
+    route: Following,
     /// Print one JSON array
     #[arg(long)]
     json: bool,
@@ -32,12 +24,12 @@ pub struct Traceroute {
 impl Traceroute {
     /// Asks, and prints.
     pub fn run(self) -> Result<(), Failure> {
-        let (to, every_hop, wait_ms) = (self.to, self.every_hop, self.wait_ms);
-        let followed = Remote::new(self.node).trace(&Following { to, every_hop, wait_ms })?;
+        let followed = Remote::new(self.node).trace(&self.route)?;
         if self.json {
             return output::say_json(&followed);
         }
         print(&followed);
+        let Following { to, wait_ms, .. } = self.route;
         if followed.iter().any(|answer| answer.by == to) {
             return Ok(());
         }

@@ -35,30 +35,40 @@ pub enum NodeRequest {
 }
 
 /// Packets to inject at a node.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(clap::Args, Clone, Debug, Serialize, Deserialize)]
+#[command(about = None, long_about = None)]
 #[serde(deny_unknown_fields)]
 pub struct Injection {
-    /// Destination.
+    /// The destination
+    #[arg(value_name = "TO")]
     pub to: Address,
-    /// Number of packets.
+    /// Number of packets
+    #[arg(long, default_value_t = 1)]
     pub count: u32,
-    /// Payload.
+    /// Payload of each packet
+    #[arg(long, default_value = "")]
     pub payload: String,
-    /// Requested service; none: passive packets.
+    /// Number of the requested service; default: passive packets
+    #[arg(long)]
     pub service: Option<u16>,
-    /// Time to live, ms.
+    /// Time to live, ms
+    #[arg(long, default_value_t = 10_000)]
     pub life_ms: u32,
 }
 
 /// A route to trace.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(clap::Args, Clone, Debug, Serialize, Deserialize)]
+#[command(about = None, long_about = None)]
 #[serde(deny_unknown_fields)]
 pub struct Following {
-    /// Its destination.
+    /// The destination
+    #[arg(value_name = "TO")]
     pub to: Address,
-    /// Whether every hop answers, instead of the destination alone.
+    /// Let every hop answer, not only the destination: shows where a route breaks
+    #[arg(long)]
     pub every_hop: bool,
-    /// Longest wait for answers, ms; at most a minute.
+    /// How long to wait for answers, in ms
+    #[arg(long, default_value_t = 5_000)]
     pub wait_ms: u32,
 }
 

@@ -9,6 +9,8 @@ use tidegate_core::packet::{self, Flags};
 use tidegate_core::units::Time;
 use tidegate_model::port::PortDraw;
 
+use crate::attributes::attributes;
+
 /// What a queue law or a filter decides on an arrival.
 #[pyclass(module = "tidegate._native", frozen, eq, hash, rename_all = "SCREAMING_SNAKE_CASE")]
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -73,8 +75,38 @@ impl Packet {
     }
 }
 
-#[pymethods]
-impl Packet {
+attributes! {
+    Packet as told {
+        /// Bytes on the wire, headers included.
+        size: u16 = told.packet.size;
+        /// A number of the flow: the same for all of its packets in both directions.
+        flow: u64 = u64::from(told.packet.generation) << 32 | u64::from(told.packet.flow);
+        /// Number of its data segment in the flow.
+        seq: u32 = told.packet.seq;
+        /// Number of the node that it comes from.
+        src: u16 = told.packet.src;
+        /// Number of the node that it is for.
+        dst: u16 = told.packet.dst;
+        /// When (s) it arrived at this port.
+        at_s: f64 = told.packet.at.secs();
+        /// The same in whole picoseconds.
+        at_ps: u64 = told.packet.at.ps();
+        /// Whether it opens a connection.
+        syn: bool = told.packet.flags.has(Flags::SYN);
+        /// Whether it acknowledges.
+        ack: bool = told.packet.flags.has(Flags::ACK);
+        /// Whether its sender has no more data.
+        fin: bool = told.packet.flags.has(Flags::FIN);
+        /// Whether it carries data.
+        data: bool = told.packet.flags.has(Flags::DATA);
+        /// Whether it can be marked (ECT).
+        ect: bool = told.packet.flags.has(Flags::ECT);
+        /// Whether it has been marked (CE).
+        ce: bool = told.packet.flags.has(Flags::CE);
+        /// Whether it is of a scalable control (ECT(1), RFC 9331).
+        l4s: bool = told.packet.flags.has(Flags::L4S);
+    }
+
     /// A packet for tests of a law; a run passes its own.
     #[new]
     #[pyo3(signature = (*, size=1500, flow=0, seq=0, src=0, dst=0, at_s=0.0, syn=false, fin=false,
@@ -108,77 +140,6 @@ impl Packet {
             ..packet::Packet::default()
         };
         Packet { packet: Box::new(packet), handle: None }
-    }
-
-    /// Bytes on the wire, headers included.
-    #[getter]
-    fn size(&self) -> u16 {
-        self.packet.size
-    }
-    /// A number of the flow: the same for all of its packets in both directions.
-    #[getter]
-    fn flow(&self) -> u64 {
-        u64::from(self.packet.generation) << 32 | u64::from(self.packet.flow)
-    }
-    /// Number of its data segment in the flow.
-    #[getter]
-    fn seq(&self) -> u32 {
-        self.packet.seq
-    }
-    /// Number of the node that it comes from.
-    #[getter]
-    fn src(&self) -> u16 {
-        self.packet.src
-    }
-    /// Number of the node that it is for.
-    #[getter]
-    fn dst(&self) -> u16 {
-        self.packet.dst
-    }
-    /// When (s) it arrived at this port.
-    #[getter]
-    fn at_s(&self) -> f64 {
-        self.packet.at.secs()
-    }
-    /// The same in whole picoseconds.
-    #[getter]
-    fn at_ps(&self) -> u64 {
-        self.packet.at.ps()
-    }
-    /// Whether it opens a connection.
-    #[getter]
-    fn syn(&self) -> bool {
-        self.packet.flags.has(Flags::SYN)
-    }
-    /// Whether it acknowledges.
-    #[getter]
-    fn ack(&self) -> bool {
-        self.packet.flags.has(Flags::ACK)
-    }
-    /// Whether its sender has no more data.
-    #[getter]
-    fn fin(&self) -> bool {
-        self.packet.flags.has(Flags::FIN)
-    }
-    /// Whether it carries data.
-    #[getter]
-    fn data(&self) -> bool {
-        self.packet.flags.has(Flags::DATA)
-    }
-    /// Whether it can be marked (ECT).
-    #[getter]
-    fn ect(&self) -> bool {
-        self.packet.flags.has(Flags::ECT)
-    }
-    /// Whether it has been marked (CE).
-    #[getter]
-    fn ce(&self) -> bool {
-        self.packet.flags.has(Flags::CE)
-    }
-    /// Whether it is of a scalable control (ECT(1), RFC 9331).
-    #[getter]
-    fn l4s(&self) -> bool {
-        self.packet.flags.has(Flags::L4S)
     }
 
     fn __repr__(&self) -> String {

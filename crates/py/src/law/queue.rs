@@ -11,6 +11,8 @@ use tidegate_core::packet;
 use tidegate_core::units::{Pace, Rate, Time};
 use tidegate_model::port::PortDraw;
 
+use crate::attributes::attributes;
+
 use super::own::{Named, method, noted};
 use super::packet::{Draw, Packet, Verdict, shown};
 use super::{View, answer_of, deadline};
@@ -180,8 +182,26 @@ impl Next {
 #[derive(Clone, Copy)]
 pub struct Found(core::ArrivalContext);
 
-#[pymethods]
-impl Found {
+attributes! {
+    Found as told {
+        /// When (s) the packet arrives.
+        now_s: f64 = told.0.now.secs();
+        /// The same in whole picoseconds.
+        now_ps: u64 = told.0.now.ps();
+        /// Packets waiting, the one in transmission not counted.
+        queue_packets: u32 = told.0.queue.packets;
+        /// Their bytes.
+        queue_bytes: u64 = told.0.queue.bytes;
+        /// Whether the arrival fits behind the queue.
+        fits: bool = told.0.fits;
+        /// How long (s) the link has been idle, or None while it sends.
+        idle_s: Option<f64> = told.0.idle.map(Time::secs);
+        /// Packets that may wait, or None where bytes are the limit.
+        room_packets: Option<u32> = Some(told.0.room.packets).filter(|&most| most != u32::MAX);
+        /// Bytes that may wait, or None where packets are the limit.
+        room_bytes: Option<u64> = Some(told.0.room.bytes).filter(|&most| most != u64::MAX);
+    }
+
     /// A state for tests of a law; a run passes its own.
     #[new]
     #[pyo3(signature = (*, now_s=0.0, rate_bps=10_000_000, queue_packets=0, queue_bytes=0,
@@ -205,46 +225,6 @@ impl Found {
         })
     }
 
-    /// When (s) the packet arrives.
-    #[getter]
-    fn now_s(&self) -> f64 {
-        self.0.now.secs()
-    }
-    /// The same in whole picoseconds.
-    #[getter]
-    fn now_ps(&self) -> u64 {
-        self.0.now.ps()
-    }
-    /// Packets waiting, the one in transmission not counted.
-    #[getter]
-    fn queue_packets(&self) -> u32 {
-        self.0.queue.packets
-    }
-    /// Their bytes.
-    #[getter]
-    fn queue_bytes(&self) -> u64 {
-        self.0.queue.bytes
-    }
-    /// Whether the arrival fits behind the queue.
-    #[getter]
-    fn fits(&self) -> bool {
-        self.0.fits
-    }
-    /// How long (s) the link has been idle, or None while it sends.
-    #[getter]
-    fn idle_s(&self) -> Option<f64> {
-        self.0.idle.map(Time::secs)
-    }
-    /// Packets that may wait, or None where bytes are the limit.
-    #[getter]
-    fn room_packets(&self) -> Option<u32> {
-        Some(self.0.room.packets).filter(|&most| most != u32::MAX)
-    }
-    /// Bytes that may wait, or None where packets are the limit.
-    #[getter]
-    fn room_bytes(&self) -> Option<u64> {
-        Some(self.0.room.bytes).filter(|&most| most != u64::MAX)
-    }
     /// The time (s) in which the link sends so many bytes.
     fn takes_s(&self, size: u64) -> f64 {
         self.0.pace.of(size).secs()
@@ -256,8 +236,16 @@ impl Found {
 #[derive(Clone, Copy)]
 pub struct Slot(core::Slot);
 
-#[pymethods]
-impl Slot {
+attributes! {
+    Slot as told {
+        /// When (s) the transmission starts.
+        start_s: f64 = told.0.start.secs();
+        /// The same in whole picoseconds.
+        start_ps: u64 = told.0.start.ps();
+        /// How long (s) the link has been idle by then.
+        idle_s: f64 = told.0.idle.secs();
+    }
+
     /// A free link for tests of a law; a run passes its own.
     #[new]
     #[pyo3(signature = (*, start_s=0.0, idle_s=0.0, rate_bps=10_000_000))]
@@ -269,21 +257,6 @@ impl Slot {
         })
     }
 
-    /// When (s) the transmission starts.
-    #[getter]
-    fn start_s(&self) -> f64 {
-        self.0.start.secs()
-    }
-    /// The same in whole picoseconds.
-    #[getter]
-    fn start_ps(&self) -> u64 {
-        self.0.start.ps()
-    }
-    /// How long (s) the link has been idle by then.
-    #[getter]
-    fn idle_s(&self) -> f64 {
-        self.0.idle.secs()
-    }
     /// The time (s) in which the link sends so many bytes.
     fn takes_s(&self, size: u64) -> f64 {
         self.0.pace.of(size).secs()
