@@ -12,7 +12,7 @@ from tidegate.papers.claims import Claim
 from tidegate.papers.tables import of_outcomes
 from tidegate.papers.verdicts import judge
 from tidegate.show import hints as advice
-from tidegate.show.measures import shown
+from tidegate.show.measures import blocks_of, shown
 from tidegate.show.next_command import Typed
 from tidegate.show.tables import of_run
 
@@ -211,3 +211,14 @@ def test_a_gate_that_never_acts_is_named(overload):
     comparison = tidegate.compare(overload, gates=gates, seeds=2, settings={"duration": "8s"})
     (warning,) = advice.alike(comparison)
     assert "Identical results under none and fixed-rate:100000:" in warning
+
+
+def test_a_link_shows_no_number_of_the_whole_network(overload):
+    """What senders send again is counted over all flows, also those that never cross the link."""
+    found = tidegate.compare(overload, gates=["none"], seeds=1)
+    blocks = blocks_of("bottleneck", found.subject.classes, found.averages)
+    of_link = [block for block in blocks if block.title == "Link bottleneck"]
+    assert [row.metric for block in of_link for row in block.rows]
+    assert all(row.metric.startswith("bottleneck.") for block in of_link for row in block.rows)
+    network = [row.metric for block in blocks if block.title == "Network" for row in block.rows]
+    assert network == ["retransmitted_share"]

@@ -95,20 +95,22 @@ RTT = (
 )
 
 
-def network(port: str | None) -> Block:
-    """Return the measures of a link, or of the whole network."""
-    rows = [Row("data packets sent again [%]", "retransmitted_share", 100)]
-    if port is not None:
-        rows.insert(0, Row("SYNs refused by the gate [%]", f"{port}.syn_refused_share", 100))
-        rows += [
-            Row("offered load [% of capacity]", f"{port}.offered_load", 100),
-            Row("utilisation [%]", f"{port}.utilisation", 100),
-            Row("queue, mean [packets]", f"{port}.queue_mean_packets"),
-            *(Row(f"queue, p{n} [packets]", f"{port}.queue_p{n}_packets") for n in (95, 99)),
-            Row("queue delay, mean [ms]", f"{port}.queue_delay_mean_s", 1e3),
-            *(Row(f"queue delay, p{n} [ms]", f"{port}.queue_delay_p{n}_s", 1e3) for n in (95, 99)),
-        ]
-    return Block(f"Link {port}" if port else "Network", tuple(rows))
+NETWORK = Block("Network", (Row("data packets sent again [%]", "retransmitted_share", 100),))
+"""What is counted at the senders of all flows, and so of no link alone."""
+
+
+def link(port: str) -> Block:
+    """Return the measures of a link."""
+    rows = (
+        Row("SYNs refused by the gate [%]", f"{port}.syn_refused_share", 100),
+        Row("offered load [% of capacity]", f"{port}.offered_load", 100),
+        Row("utilisation [%]", f"{port}.utilisation", 100),
+        Row("queue, mean [packets]", f"{port}.queue_mean_packets"),
+        *(Row(f"queue, p{n} [packets]", f"{port}.queue_p{n}_packets") for n in (95, 99)),
+        Row("queue delay, mean [ms]", f"{port}.queue_delay_mean_s", 1e3),
+        *(Row(f"queue delay, p{n} [ms]", f"{port}.queue_delay_p{n}_s", 1e3) for n in (95, 99)),
+    )
+    return Block(f"Link {port}", rows)
 
 
 USED = 0.05
@@ -316,11 +318,17 @@ def blocks_of(
     """
     by_class = _by_class(classes, columns) if len(classes) > 1 else []
     parts = [*_by_size(columns), *kinds(classes, columns)]
-    link = network(port)
-    # flows without end offer what the link carries, and older runs do not say
-    told = [row for row in link.rows if "offered" not in row.metric or known(columns, row.metric)]
-    rest = _other_ports(port, columns) if port else []
-    return [*flow_blocks(columns), replace(link, rows=tuple(told)), *rest, *by_class, *parts]
+    ports = [_told(link(port), columns), *_other_ports(port, columns)] if port else []
+    return [*flow_blocks(columns), NETWORK, *ports, *by_class, *parts]
+
+
+def _told(block: Block, columns: Sequence[Mapping[str, Any]]) -> Block:
+    """Leave the offered load out where none is known.
+
+    Flows without end offer what the link carries, and older runs do not say.
+    """
+    rows = (row for row in block.rows if "offered" not in row.metric or known(columns, row.metric))
+    return replace(block, rows=tuple(rows))
 
 
 def endless(columns: Sequence[Mapping[str, Any]]) -> bool:

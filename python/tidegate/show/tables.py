@@ -16,6 +16,7 @@ from tidegate.grid.grid_result import warnings_of
 from tidegate.results.statistics import metrics
 from tidegate.show import people
 from tidegate.show.measures import (
+    NETWORK,
     SIZES,
     Block,
     Row,
@@ -28,7 +29,6 @@ from tidegate.show.measures import (
     kinds,
     known,
     measures,
-    network,
     of_users,
     percentiles,
     shown,
@@ -396,7 +396,7 @@ def of_run(summary: Mapping[str, Any], access: Container[str] = (), *, every: bo
     users = people.first(summary.get("people") or (), labels[: len(classes)], [metrics(summary)])
     if users and not every:
         return _of_people(summary, users, title, [port["name"] for port in ports])
-    blocks = [*flow_blocks(columns), network(None), *kinds(labels[:1], columns)]
+    blocks = [*flow_blocks(columns), NETWORK, *kinds(labels[:1], columns)]
     parts = [_side_by_side(title, labels, columns, blocks)]
     sizes = {name: each for name, each in summary.get("sizes", {}).items() if each["completed"]}
     if sizes:
