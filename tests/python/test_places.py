@@ -61,6 +61,18 @@ def test_a_run_lies_in_a_store_and_is_read_from_there(tidegate, overload_file):
     assert "holds another run" in other.stderr
 
 
+def test_a_certificate_and_its_copy_lie_where_their_urls_say(tidegate, overload_file):
+    """A URL names no folder of the working directory."""
+    folder = overload_file.parent
+    there = (f"file://{folder}/runs", f"file://{folder}/copy")
+    asked = ("certify", "reno", "--only", "outage", "--seeds", "2", "--out", there[0])
+    done = tidegate(*asked, "--report", there[1])
+    assert done.returncode == 0, done.stderr
+    assert (folder / "runs" / "rfc9743" / "reno" / "REPORT.md").is_file()
+    assert (folder / "copy" / "rfc9743" / "reno" / "REPORT.md").is_file()
+    assert not any(each.name.startswith("file:") for each in folder.iterdir())
+
+
 def test_a_law_that_was_not_handed_in_is_missed_before_the_first_run(tidegate, overload_file):
     gates = "none,python:Mine"
     done = tidegate("sweep", overload_file, "--gate", gates, "--seeds", "2", *SET)

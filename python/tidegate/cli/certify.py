@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidegate.cli.console import Json, Workers, flag, print_json, say, stdout, text
+from tidegate.cli.console import Json, Workers, flag, place, print_json, say, stdout, text
 from tidegate.cli.keeping import performing
 from tidegate.cli.options import Dask, Mix
 from tidegate.errors import UsageError
@@ -51,9 +51,9 @@ Only = Annotated[list[str] | None, text("PATTERN", "Only conditions that match; 
 Quick = Annotated[bool, flag("Three seeds in place of five.", "--quick")]
 Listed = Annotated[bool, flag("Show every condition, its section and its scenario.", "--list")]
 Seeds = Annotated[int | None, typer.Option(min=2, help="Number of seeds.")]
-Out = Annotated[Path, text("DIR", "Folder for runs; other controls reuse them.")]
+Out = Annotated[Path, place("DIR", "Folder for runs; other controls reuse them.")]
 Report = Annotated[
-    Path | None, text("DIR", "Also copy the report there; of several controls, their table.")
+    Path | None, place("DIR", "Also copy the report there; of several controls, their table.")
 ]
 
 
