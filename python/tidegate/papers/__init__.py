@@ -14,7 +14,9 @@ from importlib.resources import files
 from importlib.util import find_spec
 
 from tidegate.errors import UsageError
+from tidegate.papers.claims import read
 from tidegate.papers.expression import all_cases
+from tidegate.papers.parts import missing
 from tidegate.papers.row_check import checks_of
 from tidegate.papers.study import PaperStudy, pictures_of
 
@@ -27,8 +29,8 @@ def there() -> list[str]:
 
 def title(key: str) -> str:
     """Return authors, title and year of a paper."""
-    found: str = import_module(f"tidegate.papers.{key}").TITLE
-    return found
+    found: str | None = getattr(import_module(f"tidegate.papers.{key}"), "TITLE", None)
+    return found or "not complete: no TITLE in its __init__.py"
 
 
 def load(key: str) -> PaperStudy:
@@ -41,7 +43,22 @@ def load(key: str) -> PaperStudy:
 
 
 def assembled(key: str, package: str) -> PaperStudy:
-    """Return a paper from the modules of its package."""
+    """Return a paper from the modules of its package; UsageError if it is not complete."""
+    if lacking := missing(package):
+        raise UsageError(
+            f"The paper {key} has no {', and no '.join(lacking)}.",
+            "docs/adding-a-paper.md has the parts of a paper.",
+        )
+    try:
+        return _assembled(key, package)
+    except ValueError as error:
+        raise UsageError(
+            f"Could not read the paper {key}: {error}.",
+            "docs/adding-a-paper.md says how a row of claims.csv is checked.",
+        ) from error
+
+
+def _assembled(key: str, package: str) -> PaperStudy:
     cases, figures, report_text = (
         import_module(f"{package}.{role}") for role in ("cases", "figures", "report_text")
     )
@@ -49,6 +66,9 @@ def assembled(key: str, package: str) -> PaperStudy:
         (files(package) / f"{name}.csv").read_text(encoding="utf-8")
         for name in ("claims", "pictures")
     )
+    strange = [each.id for each in read(claims) if not each.id.startswith(f"{key}.")]
+    if strange:
+        raise ValueError(f"ids begin with {key}. (the key of the paper), not as {strange[0]}")
     searches = getattr(cases, "SEARCHES", {})
     return PaperStudy(
         key=key,

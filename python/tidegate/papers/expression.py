@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from tidegate.errors import UsageError
 from tidegate.results import measures
 
 if TYPE_CHECKING:
@@ -113,6 +114,11 @@ def measure_of(node: ast.expr, package: str) -> Any:  # noqa: ANN401  (a measure
     known = (getattr(each, name.id) for each in modules_of(package) if hasattr(each, name.id))
     found: Any = next(known, name.id)
     if isinstance(node, ast.Call):
+        if not callable(found):
+            raise UsageError(
+                f"There is no measure {name.id}().",
+                "It is a function of the paper's measures.py, or of results/measures.py.",
+            )
         return found(*map(ast.literal_eval, node.args))
     return found
 

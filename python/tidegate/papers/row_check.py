@@ -75,7 +75,7 @@ def checks_of(
     for line, claim in enumerate(read(text), 2):
         try:
             found[claim.id] = CheckedClaim(claim, package, sets, searches, line).check()
-        except (ValueError, AttributeError) as error:
+        except (ValueError, AttributeError, ModuleNotFoundError) as error:
             raise ValueError(f"{claim.id}: {error}") from error
     return found
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from difflib import get_close_matches
 from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tidegate.errors import UsageError
 from tidegate.papers.effective import Effective
 from tidegate.papers.expression import evaluated, measure_of, parsed
 from tidegate.results.measures import Measure, measured
@@ -67,6 +69,11 @@ class Runs:
 
     def case(self, key: str) -> Case:
         """Return a case with its further settings."""
+        if key not in self.paper.cases:
+            near = get_close_matches(key, self.paper.cases, 3, 0.4) or list(self.paper.cases)[:3]
+            raise UsageError(
+                f"The paper {self.paper.key} has no case {key}.", f"There are {', '.join(near)}."
+            )
         return self.adapt(self.paper.cases[key])
 
     def adapt(self, case: Case) -> Case:

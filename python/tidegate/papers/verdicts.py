@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tidegate.errors import UsageError
 from tidegate.papers.check_results import CheckResult, Exact, Numbers, Ordering, Unchecked
 from tidegate.papers.claims import SETUP_KINDS
 from tidegate.papers.deviations import ClaimContext
@@ -178,7 +179,9 @@ def _limits(claim: Claim) -> tuple[float, float]:
     """
     said = claim.expected
     if said is None:
-        raise ValueError(f"{claim.id}: {claim.value!r} is not a number: give it one in its row")
+        raise UsageError(
+            f"{claim.id}: {claim.value!r} is not a number.", "Give it one in its row of claims.csv."
+        )
     low, high = said if isinstance(said, tuple) else (said, said)
     if not (np.isfinite(low) and np.isfinite(high)):
         return low, high

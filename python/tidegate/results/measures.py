@@ -7,12 +7,14 @@ completions(50.0, 250.0))` is the completions a second in a window.
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeAlias, cast
 
 import numpy as np
 import polars as pl
 
+from tidegate.errors import UsageError
 from tidegate.results import long_flows
 
 if TYPE_CHECKING:
@@ -49,7 +51,14 @@ def of_values(
 
 def measured(record: SavedRun, measure: Measure) -> float:
     """Return a measure of a run."""
-    return known(record.all[measure]) if isinstance(measure, str) else float(measure(record))
+    if not isinstance(measure, str):
+        return float(measure(record))
+    try:
+        return known(record.all[measure])
+    except KeyError:
+        near = get_close_matches(measure, record.all, 3, 0.5)
+        hint = f"Did you mean {' or '.join(near)}?" if near else "docs/metrics.md has the metrics."
+        raise UsageError(f"A run has no measure {measure}.", hint) from None
 
 
 def known(value: float | None) -> float:
