@@ -281,6 +281,31 @@ def test_a_table_sorts_by_its_columns_as_numbers(page, tmp_path):
 
 
 @in_browser
+def test_a_sorted_measure_stays_under_its_heading(page, tmp_path):
+    """Several blocks have a line "mean [s]": without its heading nobody knows of what."""
+    script = """
+    const table = document.querySelector("table.sorts tr.group").closest("table");
+    const read = () => {
+      let title = "", found = [];
+      for (const row of table.tBodies[0].rows) {
+        if (row.classList.contains("group")) title = row.hidden ? "" : row.textContent;
+        else found.push(`${title}: ${row.textContent}`);
+      }
+      return found.sort();
+    };
+    told.before = read();
+    table.tHead.rows[0].cells[1].querySelector("button").click(); told.up = read();
+    table.tHead.rows[0].cells[1].querySelector("button").click(); told.down = read();
+    told.heads = [...table.tHead.querySelectorAll("button")].map((one) => one.textContent);
+    """
+    told = opened(page, tmp_path, script)
+    assert "failed" not in told
+    assert any(line.startswith("FCT of those served, from first SYN: mean") for line in told["up"])
+    assert told["before"] == told["up"] == told["down"]
+    assert all(told["heads"])
+
+
+@in_browser
 def test_a_sweep_has_lines_and_a_heat_map_over_any_two_axes(overload, tmp_path):
     axes = {
         "port.bottleneck.gate.beta": [0.3, 0.6],

@@ -90,7 +90,7 @@ def averages(
                 for column, label in zip(columns, labels, strict=True)
             ]
             rows.append([Entry(row.title, number=False), *cells])
-    return table(["", *labels], rows, part, [None, *labels], groups)
+    return table(["measure", *labels], rows, part, [None, *labels], groups)
 
 
 def _figure(row: Row, value: Value, control: str | None = None) -> Entry:

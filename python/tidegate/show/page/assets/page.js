@@ -74,14 +74,21 @@
       const down = head.getAttribute("aria-sort") === "ascending";
       heads.forEach((each) => each.removeAttribute("aria-sort"));
       head.setAttribute("aria-sort", down ? "descending" : "ascending");
-      const body = table.tBodies[0], list = [...body.rows].filter((row) => !row.classList.contains("group"));
-      for (const row of body.querySelectorAll("tr.group")) row.hidden = true;
-      list.sort((one, other) => {
-        const left = key(one.cells[place]), right = key(other.cells[place]);
-        const order = before(left, right);
-        return left === null || right === null ? order : down ? -order : order;
-      });
-      body.append(...list);
+      // Lines stay under the heading of their group: their names say nothing without it.
+      const body = table.tBodies[0], groups = [[]];
+      for (const row of body.rows) {
+        if (row.classList.contains("group")) groups.push([]);
+        groups.at(-1).push(row);
+      }
+      for (const list of groups) {
+        const heading = list[0]?.classList.contains("group") ? [list.shift()] : [];
+        list.sort((one, other) => {
+          const left = key(one.cells[place]), right = key(other.cells[place]);
+          const order = before(left, right);
+          return left === null || right === null ? order : down ? -order : order;
+        });
+        body.append(...heading, ...list);
+      }
     }));
   }
 
