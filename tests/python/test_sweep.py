@@ -516,6 +516,7 @@ def test_shards_merge_into_the_whole(whole, shards, overload, tidegate, tmp_path
     assert not (shards[0] / "table.csv").exists()
     done = tidegate("merge", *shards, "--out", "merged", "--json")
     assert done.returncode == 0, done.stderr
+    assert "Basis: 2 seeds" in done.stderr
     assert json.loads(done.stdout)["table"] == whole.averages
     assert same_for_ever(tmp_path / "merged") == same_for_ever(whole.folder)
     # What was merged is a sweep like any other.
