@@ -10,8 +10,7 @@ tried again.
 `fq_codel` and `cake` need a kernel that has them: `python -m tools.own_clock --seconds 36000 --
 .venv/bin/python -m tools.live.matrix --jobs 1 --out /run/result/matrix.jsonl` runs cells in one
 whose time stands still while anything computes; `--table --out FILE` takes the file. Loads behind
-the first four are not of the matrix and have to be asked for; so are the queue `provider` and the
-control `tide visits`.
+the first four are not of the matrix and have to be asked for; so is the queue `provider`.
 """
 
 from __future__ import annotations
@@ -31,7 +30,6 @@ from typing import TYPE_CHECKING, Any
 from tidegate.hosts.lab import LabError, interrupted, need
 from tools.live.pages import (
     CONTROLS,
-    EVERY_CONTROL,
     LATE_MS,
     LOADS,
     PROVIDER,
@@ -216,7 +214,7 @@ def options() -> argparse.ArgumentParser:
     """Return the options of the command line."""
     parser = argparse.ArgumentParser(prog="python -m tools.live.matrix", description=__doc__)
     parser.add_argument("--queue", action="append", choices=(*QUEUES, PROVIDER))
-    parser.add_argument("--control", action="append", choices=EVERY_CONTROL)
+    parser.add_argument("--control", action="append", choices=CONTROLS)
     parser.add_argument("--load", action="append", choices=LOADS)
     runs = "of each cell; seeds count from 1 (default: one; ten where the simulator is asked)"
     parser.add_argument("--runs", type=int, help=runs)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from tools.live import cells
 from tools.live.matrix import by_cell, mean, read, text, whole
-from tools.live.pages import EVERY_CONTROL, QUEUES, Cell
+from tools.live.pages import CONTROLS, QUEUES, Cell
 from tools.live.pages_predicted import predict
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Page:
             return line
         if line.startswith("|--"):
             return line
-        if cells[0] in EVERY_CONTROL:
+        if cells[0] in CONTROLS:
             return line_of(self._pages(cells))
         return line
 

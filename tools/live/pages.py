@@ -59,9 +59,7 @@ addresses and ports."""
 BURST = 5
 """Connections or users that a rule lets in at once after a pause: what nftables has by default."""
 LIMITED = [f"nft {who}, {rate}" for who in ("connections", "users") for rate in LIMITS]
-EVERY_CONTROL = ("none", *LIMITED, *LAWS)
-CONTROLS = tuple(control for control in EVERY_CONTROL if control != "tide visits")
-"""Those of the matrix."""
+CONTROLS = ("none", *LIMITED, *LAWS)
 QUEUES = ("drop-tail", "htb", "fq_codel", "cake")
 PROVIDER = "provider"
 """The queue is the provider's, before the router: 150 kB per 10 Mbit/s, as drop-tail."""

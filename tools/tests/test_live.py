@@ -326,6 +326,7 @@ def test_every_cell_of_the_matrix_is_in_the_file_once() -> None:
         for queue in of_kernel
         for load in matrix.OF_THE_MATRIX
         for control in live_pages.CONTROLS
+        if (kernel, control) != ("6.18", "tide visits")
     ]
     assert sorted(there) == sorted(expected)
 
