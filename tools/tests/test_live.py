@@ -189,6 +189,25 @@ def test_predictions_have_the_way_back_of_a_lab_with_a_shaper() -> None:
     assert figures.IN_THE_SIMULATOR["dqm"]["queue"]["refuse_at"] == "ingress"
 
 
+# A real host has timers on each processor; in the simulator as many hosts stand for it.
+def test_a_prediction_has_the_hosts_and_the_speed_that_are_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[dict[str, Any]] = []
+
+    def simulate(scenario: dict[str, Any], *_: object) -> tuple[Any, None]:
+        asked.append(scenario["topology"]["dumbbell"])
+        return None, None
+
+    monkeypatch.setattr(figures, "simulate", simulate)
+    monkeypatch.setattr(figures, "of_flows", lambda *_: None)
+    monkeypatch.setattr(figures, "show", lambda *_: None)
+    wanted = figures.Wanted(25, 1, ["none"], 1, predict=True, access="4Gbit", hosts=2)
+    figures.overload(wanted)
+    (found,) = asked
+    assert (found["pairs"], found["access"]["rate"]) == (2, "4Gbit")
+
+
 SHORT_OF_FILES = """
 import asyncio, resource, sys
 resource.setrlimit(resource.RLIMIT_NOFILE, (20, 20))
