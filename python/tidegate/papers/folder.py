@@ -18,6 +18,7 @@ from tidegate import _native
 from tidegate.grid.executor import Executor
 from tidegate.grid.meter import Meter
 from tidegate.grid.work import Task, Work
+from tidegate.papers.links import placed
 from tidegate.results import provenance
 from tidegate.results.folder import RunFolder
 from tidegate.results.run_files import SavedRun
@@ -25,7 +26,7 @@ from tidegate.results.run_output import Wanted
 from tidegate.results.store import Occupied, display, write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from tidegate._native import Scenario
@@ -71,6 +72,9 @@ class CaseFolder(RunFolder):
         self.paper, self.bar, self.executor, self.mix = paper, bar, executor or Executor(), mix
         self._loaded: dict[str, tuple[Scenario, str, Mapping[str, bytes]]] = {}
         self._whole: set[Path] = set()
+        self._pages: dict[str, str] = {}
+        """Pages as they are made: their links are those of docs."""
+        self._beside: frozenset[str] = frozenset()
         try:
             self._refuse_others()
             self._manifest()
@@ -128,14 +132,28 @@ class CaseFolder(RunFolder):
 
     def publish(self, files: Mapping[str, bytes]) -> list[str]:
         """Write the report and what belongs to it; return the names."""
+        self._beside = frozenset(files)
         for name, content in files.items():
             self.write(name, content)
         return list(files)
 
+    def write(self, name: str, content: bytes) -> None:
+        """Write a file of the whole; the links of a page lead to what exists from there."""
+        if name.endswith(".md"):
+            self._pages[name] = content.decode()
+            content = self._page(name, self.target, self._beside)
+        super().write(name, content)
+
+    def _page(self, name: str, place: Path, beside: Container[str]) -> bytes:
+        return placed(self._pages[name], name, self.paper, place, beside).encode()
+
     def copy(self, names: Iterable[str], place: Path) -> None:
         """Copy files of the report to another folder."""
-        for name in names:
-            write_whole(place / name, (self.target / name).read_bytes())
+        found = list(names)
+        for name in found:
+            page = name in self._pages
+            content = self._page(name, place, found) if page else (self.target / name).read_bytes()
+            write_whole(place / name, content)
 
     def record(self, job: Job) -> SavedRun:
         """Return a saved run."""

@@ -160,7 +160,7 @@ def _page(done: PaperResult, template: str, text: Text, *, beyond: bool) -> str:
             failing=_failing(done)[0],
             aside=len(_failing(done)[1]),
             marks=LEGEND,
-            home=f"../../../python/tidegate/papers/{study.key}",
+            home=f"../../../python/{study.package.replace('.', '/')}",
             deviations=study.deviations().deviations,
             eras=any(each.eras for each in study.choices),
             cost=runs.cost,
