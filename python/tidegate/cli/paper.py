@@ -137,7 +137,9 @@ def paper(
     with performing(target, study, mix=mix, workers=workers, dask=dask) as folder:
         if explain is not None:
             done = perform.judged(study, folder, asked)
-            typer.echo("\n\n".join(explained(study, done.runs, each) for each in done.outcomes))
+            of = asked.reasons_of(study)
+            said = (explained(study, done.runs, each, of) for each in done.outcomes)
+            typer.echo("\n\n".join(said))
         elif sensitivity:
             perform.sensitivity(study, folder, asked)
             _copy([report_of.SENSITIVITY], folder, report, asked, study)

@@ -23,8 +23,11 @@ SHOWN = 12
 """The most cases, or lines, that are listed."""
 
 
-def explained(study: PaperStudy, runs: Runs, outcome: ClaimResult) -> str:
-    """Return everything that a verdict is based on, for a terminal."""
+def explained(study: PaperStudy, runs: Runs, outcome: ClaimResult, reasons_of: str = "") -> str:
+    """Return everything that a verdict is based on, for a terminal.
+
+    `reasons_of` says of which run the reason is, if it is of another one.
+    """
     claim = outcome.claim
     parts = [
         ("claim", [f"{claim.id} ({claim.kind}), {claim.where}"]),
@@ -37,7 +40,10 @@ def explained(study: PaperStudy, runs: Runs, outcome: ClaimResult) -> str:
         ("measured", list(_measured(outcome))),
         ("rule", [rule(outcome)]),
         ("verdict", [" ".join(each for each in (f"{outcome.verdict}.", outcome.reason) if each)]),
-        ("why", [outcome.explanation] if outcome.explanation else []),
+        (
+            "why",
+            [each for each in (outcome.explanation, reasons_of) if outcome.explanation and each],
+        ),
     ]
     lines: list[str] = []
     for name, texts in parts:

@@ -29,7 +29,7 @@ from tidegate.papers.verdicts import (
 from tidegate.results.csv_text import csv_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from tidegate.papers.report_text import Section
     from tidegate.papers.request import PaperResult, SensitivityRow
@@ -86,9 +86,13 @@ def pages(done: PaperResult, pictures: Sequence[PaperPicture]) -> dict[str, byte
     return files
 
 
+TURNS_THERE = " Known from the full run, not from this one."
+"""What verdicts.csv adds where a run of few seeds, or of other settings, cannot tell what turns."""
+
+
 def numbers(done: PaperResult) -> str:
     """Return `verdicts.csv`: one line for each claim."""
-    lines = []
+    lines, usual = [], done.request.as_usual(done.study)
     for each in done.outcomes:
         ends = ("", "") if each.one_run else (each.low, each.high)
         values = (each.measured, *ends)
@@ -97,7 +101,8 @@ def numbers(done: PaperResult) -> str:
         near = ("yes" if each.near else "no") if each.predicts else ""
         chosen = "yes" if each.chosen_on else ""
         verdicts = (each.verdict, each.as_taken or each.verdict, chosen, near)
-        words = (measured(each), each.reason)
+        known = "" if usual or each.verdict != DEPENDS else TURNS_THERE
+        words = (measured(each), f"{each.reason}{known}")
         lines.append((each.claim.short, each.claim.kind, said, *shown, *verdicts, *words))
     return csv_text(COLUMNS, lines)
 
@@ -159,6 +164,7 @@ def _page(done: PaperResult, template: str, text: Text, *, beyond: bool) -> str:
             chosen_on=[each for each in done.outcomes if each.chosen_number],
             failing=_failing(done)[0],
             aside=len(_failing(done)[1]),
+            reasons_of=_reasons_of(done, _failing(done)[0]),
             marks=LEGEND,
             home=f"../../../python/{study.package.replace('.', '/')}",
             deviations=study.deviations().deviations,
@@ -198,9 +204,18 @@ def _failing(done: PaperResult) -> tuple[dict[str, list[ClaimResult]], ...]:
     return found
 
 
+def _reasons_of(done: PaperResult, reasons: Iterable[str]) -> str:
+    """Say of which run these reasons are, if any was written of another one."""
+    written = any(text != NO_REASON for text in reasons)
+    return done.request.reasons_of(done.study) if written else ""
+
+
 def _further(done: PaperResult) -> list[str]:
     """Return the section with the reasons that the report leaves out."""
-    reasons = [f"- {text} *Rows: {_some(rows)}.*" for text, rows in _failing(done)[1].items()]
+    aside = _failing(done)[1]
+    reasons = [f"- {text} *Rows: {_some(rows)}.*" for text, rows in aside.items()]
+    if said := _reasons_of(done, aside):
+        reasons = [said, "", *reasons]
     return ["", "", "## Further rows that do not hold, and why", "", *reasons] if reasons else []
 
 

@@ -39,6 +39,20 @@ class Request:
         """Tell whether this is the whole paper with all its seeds."""
         return not self.only and not self.quick and self.seeds_of(study) >= study.scale.seeds
 
+    def as_usual(self, study: PaperStudy) -> bool:
+        """Tell whether runs are those of which the reasons in `deviations.toml` were written."""
+        own = self.settings or self.testbed or self.first_seed != 1
+        return not own and self.seeds_of(study) == study.scale.seeds
+
+    def reasons_of(self, study: PaperStudy) -> str:
+        """Say of which run the reasons are where they are of another; empty where they are not."""
+        if self.as_usual(study) or not study.deviations().explanations:
+            return ""
+        return (
+            f"Reasons are of the full run: {study.scale.seeds} seeds, settings as taken. Numbers in"
+            " them are from there, not from this run."
+        )
+
     def claims(self, study: PaperStudy) -> list[Claim]:
         """Return the requested claims; UsageError for a name that fits none."""
         names = {picture.name for picture in study.pictures}
@@ -85,6 +99,7 @@ class PaperResult:
                 "quick": self.request.quick,
                 "only": list(self.request.only),
                 "set": dict(self.request.settings),
+                "reasons_of": self.request.reasons_of(self.study),
                 "taken": {each.key: each.taken for each in self.study.deviations().deviations},
             },
             "claims": [_line(self.study, outcome) for outcome in self.outcomes],

@@ -98,6 +98,8 @@ def _paper(page: Page, loaded: Loaded, part: str) -> None:
         page.data[f"{part}-ratios"] = charts.packed(ratios)
         page.chart(part, claims.drawn(f"{part}-ratios", ratios.height))
     page.text("<h3>Every claim</h3>")
+    if of := found["settings"].get("reasons_of"):
+        page.text(words.paragraphs([of]))
     page.text(claims.filtered(found, part))
     again = f"tidegate paper {found['paper']}"
     page.text(f"<h3>How to repeat it</h3><pre>{escape(again)}</pre>")
