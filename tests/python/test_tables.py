@@ -117,14 +117,15 @@ def test_a_run_breaks_no_number_of_its_ports(overload):
     assert text.split().count("123,456,789") == len(ports)
 
 
-@pytest.mark.parametrize("width", [50, 60, 80, 120])
-def test_the_claims_of_a_paper_break_no_number_and_no_verdict(width):
+def claims() -> SimpleNamespace:
+    """Return judged claims with long names, numbers and texts."""
+
     def row(name, value, kind, finding):
         claim = Claim(f"toy.{name}", "Table 1", "small", "rate", "1/s", value, kind, "", "")
         return judge(claim, finding)
 
     outcomes = [
-        row("table4.arr1000.load3.cp.flows", "100", "exact-number", Numbers((123456, 123458))),
+        row(NAME, "100", "exact-number", Numbers((123456, 123458))),
         row(
             "a",
             "a is more than b, and b than c",
@@ -134,10 +135,28 @@ def test_the_claims_of_a_paper_break_no_number_and_no_verdict(width):
         row("b", "1", "exact-number", Numbers((7.0, 9.0))),
         row("c", "a sentence of a length that has to be cut", "setup", Exact("other words " * 5)),
     ]
-    text = rendered(of_outcomes(SimpleNamespace(outcomes=outcomes)), width)
+    return SimpleNamespace(outcomes=outcomes)
+
+
+NAME = "table4.arr1000.load3.cp.flows"
+
+
+@pytest.mark.parametrize("width", [40, 50, 60, 80, 120])
+def test_the_claims_of_a_paper_break_no_number_and_no_verdict(width):
+    text = rendered(of_outcomes(claims()), width)
     assert max(map(len, text.splitlines())) <= width
     for whole in ("not met", "unresolved", "verdict", "123,457 ± 1.41", "0 [-12.7, 12.7]"):
         assert whole in text
+
+
+@pytest.mark.parametrize("width", range(26, 121))
+def test_a_number_of_a_paper_stands_beside_the_whole_name_of_its_claim(width):
+    """In a narrow terminal names are broken over lines, and never left out."""
+    lines = rendered(of_outcomes(claims()), width).splitlines()
+    assert max(map(len, lines)) <= width
+    assert lines[0].startswith("claim ")
+    assert NAME in "".join(line.partition(" ")[0] for line in lines)
+    assert ("paper" in lines[0]) or width < 50
 
 
 def test_a_scenario_of_several_classes_says_each(overload):
