@@ -7,7 +7,7 @@ import subprocess
 import sys
 import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
 from unittest import mock
@@ -90,6 +90,38 @@ def tidegate_process(tmp_path: Path) -> Tidegate:
         )
 
     return run
+
+
+@pytest.fixture
+def shelf() -> Iterator[str]:
+    """The URL of an empty object store that lasts from one command to the next.
+
+    It is fsspec's store in memory by another name: commands refuse `memory://`, which ends with
+    their process.
+    """
+    pytest.importorskip("upath", reason="not installed: pip install universal-pathlib")
+    import fsspec
+    from fsspec.implementations.memory import MemoryFileSystem
+    from upath import UPath
+    from upath.registry import register_implementation
+
+    class Shelf(MemoryFileSystem):
+        protocol = "shelf"
+
+        @classmethod
+        def _strip_protocol(cls, path: str) -> str:
+            found: str = super()._strip_protocol(str(path).replace("shelf://", "memory://"))
+            return found
+
+    class ShelfPath(UPath):
+        pass
+
+    fsspec.register_implementation("shelf", Shelf, clobber=True)
+    register_implementation("shelf", ShelfPath, clobber=True)
+    yield "shelf:///laboratory"
+    store = fsspec.filesystem("shelf")
+    if store.exists("/laboratory"):
+        store.rm("/laboratory", recursive=True)
 
 
 def called(arguments: list[str], folder: Path) -> subprocess.CompletedProcess[str]:

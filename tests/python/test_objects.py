@@ -122,30 +122,30 @@ def test_a_store_that_nobody_knows_is_said(overload):
         swept(overload, "nowhere://a")
 
 
-def test_every_command_takes_a_url(tidegate, overload, store):
+def test_every_command_takes_a_url(tidegate, overload, shelf):
     """`check` and `sweep` of a scenario there, its shards merged there, and read from there."""
-    upath.UPath(f"{store}/s.toml").write_text(overload)
-    assert "can be run" in tidegate("check", f"{store}/s.toml").stdout
-    assert "small overload" in tidegate("show", f"{store}/s.toml").stdout
+    upath.UPath(f"{shelf}/s.toml").write_text(overload)
+    assert "can be run" in tidegate("check", f"{shelf}/s.toml").stdout
+    assert "small overload" in tidegate("show", f"{shelf}/s.toml").stdout
     quick = ("--set", "duration=6s", "--set", "warmup=2s")
     axis = ("--vary", "traffic.web.arrivals.poisson=20/s,30/s", "--seeds", "1", "--no-plots")
     for shard in (1, 2):
-        where = ("--shard", f"{shard}/2", "--out", f"{store}/part{shard}")
-        done = tidegate("sweep", f"{store}/s.toml", *axis, *quick, *where)
+        where = ("--shard", f"{shard}/2", "--out", f"{shelf}/part{shard}")
+        done = tidegate("sweep", f"{shelf}/s.toml", *axis, *quick, *where)
         assert done.returncode == 0, done.stderr
-    parts = [f"{store}/part{shard}" for shard in (1, 2)]
+    parts = [f"{shelf}/part{shard}" for shard in (1, 2)]
     for name in ("whole", "whole", "other"):  # the second time over the first
-        done = tidegate("merge", *parts, "--out", f"{store}/{name}", "--no-plots")
+        done = tidegate("merge", *parts, "--out", f"{shelf}/{name}", "--no-plots")
         assert done.returncode == 0, done.stderr
-        assert f"{store}/{name}" in done.stderr
-    assert laboratory.load(f"{store}/whole").complete
+        assert f"{shelf}/{name}" in done.stderr
+    assert laboratory.load(f"{shelf}/whole").complete
     wrong = tidegate("merge", *parts, "--out", parts[0], "--no-plots")
     assert wrong.returncode == 2
     assert "both a shard and the folder" in wrong.stderr
     assert laboratory.load(parts[0]).rows
-    assert tidegate("compare", f"{store}/whole", f"{store}/other").returncode == 0
-    assert tidegate("report", f"{store}/whole", "--out", f"{store}/page.html").returncode == 0
-    assert upath.UPath(f"{store}/page.html").read_text().startswith("<!doctype html>")
+    assert tidegate("compare", f"{shelf}/whole", f"{shelf}/other").returncode == 0
+    assert tidegate("report", f"{shelf}/whole", "--out", f"{shelf}/page.html").returncode == 0
+    assert upath.UPath(f"{shelf}/page.html").read_text().startswith("<!doctype html>")
 
 
 def test_a_run_is_saved_there_and_nothing_else_is_replaced(overload, store):

@@ -50,15 +50,34 @@ def test_a_store_without_its_driver_is_named(tidegate, overload_file, command, u
     assert "Traceback" not in done.stderr
 
 
-def test_a_run_lies_in_a_store_and_is_read_from_there(tidegate, overload_file):
-    pytest.importorskip("upath", reason="not installed: pip install universal-pathlib")
-    done = tidegate("run", overload_file, "--out", "memory://runs/one", "--json", *SET)
+def test_a_run_lies_in_a_store_and_is_read_from_there(tidegate, overload_file, shelf):
+    done = tidegate("run", overload_file, "--out", f"{shelf}/one", "--json", *SET)
     assert done.returncode == 0, done.stderr
-    loaded = laboratory.load("memory://runs/one")
+    loaded = laboratory.load(f"{shelf}/one")
     assert loaded.summary["result_hash"] == json.loads(done.stdout)["result_hash"]
-    other = tidegate("run", overload_file, "--seed", "2", "--out", "memory://runs/one", *SET)
+    other = tidegate("run", overload_file, "--seed", "2", "--out", f"{shelf}/one", *SET)
     assert other.returncode == 1
     assert "holds another run" in other.stderr
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("run", "FILE", "--out"),
+        ("sweep", "FILE", "--vary", "traffic.web.arrivals.poisson=9/s", "--out"),
+        ("paper", "lgc", "--only", "setup", "--report"),
+        ("study", "tide", "--out"),
+        ("certify", "reno", "--out"),
+    ],
+)
+def test_a_command_writes_nowhere_that_ends_with_it(tidegate, overload_file, command):
+    """What is written has to be there afterwards: the memory of the command is not."""
+    words = [overload_file if each == "FILE" else each for each in command]
+    done = tidegate(*words, "memory://runs/one")
+    assert done.returncode == 2
+    assert "memory://runs/one is in the memory of this command, and gone" in done.stderr
+    assert "Name a folder, or an object store" in done.stderr
+    assert done.stdout == ""
 
 
 def test_a_certificate_and_its_copy_lie_where_their_urls_say(tidegate, overload_file):

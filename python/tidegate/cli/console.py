@@ -13,6 +13,7 @@ from tidegate.results.location import location
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from rich.console import Console
     from typer.models import ArgumentInfo, OptionInfo
@@ -39,7 +40,7 @@ def flag(what: str, *names: str) -> OptionInfo:
 
 def place(metavar: str, what: str, *names: str) -> OptionInfo:
     """Return an option whose value is a file or a folder."""
-    option: OptionInfo = typer.Option(*names, parser=location, metavar=metavar, help=what)
+    option: OptionInfo = typer.Option(*names, parser=_lasting, metavar=metavar, help=what)
     return option
 
 
@@ -47,6 +48,21 @@ def where(metavar: str, what: str) -> ArgumentInfo:
     """Return an argument that is a file or a folder."""
     argument: ArgumentInfo = typer.Argument(parser=location, metavar=metavar, help=what)
     return argument
+
+
+def _lasting(target: str | Path) -> Path:
+    """Return the location that an option names; refuse one that ends with the command.
+
+    A path is the default of the option.
+    """
+    from tidegate.errors import UsageError
+
+    if isinstance(target, str) and target.lower().startswith("memory://"):
+        raise UsageError(
+            f"{target} is in the memory of this command, and gone when it ends.",
+            "Name a folder, or an object store such as s3://bucket/mine; memory:// is for Python.",
+        )
+    return location(target)
 
 
 Json = Annotated[bool, flag("Print one JSON object on standard output, for machines.", "--json")]
