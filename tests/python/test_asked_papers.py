@@ -203,6 +203,8 @@ def test_an_option_without_a_paper_is_refused(option, tmp_path, monkeypatch):
         (("--explain", "table1", "--report", "r"), "--report has no effect with --explain"),
         (("--again", "--set", "duration=9s"), "--again and --set cannot be combined"),
         (("--set", "duration"), "Could not understand --set duration"),
+        (("--only", ""), "No claim is called ''."),
+        (("--explain", ""), "No claim is called ''."),  # and not every claim
     ],
 )
 def test_options_that_would_not_be_heard_are_refused(options, says, tmp_path, monkeypatch):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tidegate.attack.draw import Drawn, draw, told
-from tidegate.attack.perform import Request
+from tidegate.attack.perform import Request, limits_worse
 from tidegate.attack.trials import worlds
 from tidegate.errors import UsageError
 from tidegate.papers.folder import CaseFolder
@@ -35,6 +35,11 @@ def test_the_same_seed_draws_the_same_worlds_and_the_worst_comes_first(tmp_path:
     name = "cubic-goodput-hold-rate-0-5-hold-flows-1-against-reno-drawn.csv"
     tables = [tmp_path / each / name for each in ("one", "two")]
     assert tables[0].read_bytes() == tables[1].read_bytes()
+
+
+@pytest.mark.parametrize(("score", "number"), [(-0.04, "0.0"), (0.0, "0.0"), (-0.06, "-0.1")])
+def test_a_score_that_rounds_to_nothing_has_no_sign(score: float, number: str) -> None:
+    assert limits_worse(score) == f"{number} limits worse"
 
 
 def test_worlds_are_counted_by_limits_and_those_that_are_worse_are_told() -> None:

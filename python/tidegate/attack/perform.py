@@ -162,6 +162,11 @@ def trials_of(request: Request, folder: CaseFolder) -> Trials:
     return Trials(request.worlds, request.objective, request.control, compared, folder)
 
 
+def limits_worse(score: float) -> str:
+    """Return a score in words; what rounds to nothing has no sign."""
+    return f"{score:z.1f} limits worse"
+
+
 def perform(
     request: Request,
     folder: CaseFolder,
@@ -182,7 +187,7 @@ def perform(
     ):
         rounds.append(each)
         parts = ", ".join(each.world.parts) or "no part"
-        tell(f"round {each.round}, {trials.runs} runs: {each.score:.1f} limits worse ({parts})")
+        tell(f"round {each.round}, {trials.runs} runs: {limits_worse(each.score)} ({parts})")
     if not trials.runs:
         if trials.tried:
             raise trials.nowhere(0)
@@ -192,7 +197,7 @@ def perform(
     for find in finds.shrunk(trials, rounds, wanted, request.parts):
         kept.append(find)
         parts = ", ".join(find.small.parts) or "no part"
-        tell(f"{find.name}: {find.score:.1f} limits worse ({parts})")
+        tell(f"{find.name}: {limits_worse(find.score)} ({parts})")
     save(request, trials, kept)
     return Outcome(tuple(rounds), tuple(kept), spent, trials.runs - spent)
 

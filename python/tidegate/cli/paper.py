@@ -131,7 +131,9 @@ def paper(
     _refuse_together(ways, more)
     study = _loaded(key, search=search, testbed=testbed is not None)
     own = tuple(setting(each) for each in settings or ())
-    asked = Request((explain,) if explain else tuple(only or ()), quick, seeds, testbed, 1, own)
+    asked = Request(
+        tuple(only or ()) if explain is None else (explain,), quick, seeds, testbed, 1, own
+    )
     asked.claims(study)  # a name that fits nothing is refused before a folder is made
     target = out or Path("out") / f"paper-{key}"
     with performing(target, study, mix=mix, workers=workers, dask=dask) as folder:

@@ -116,7 +116,7 @@ def chosen(claims: Sequence[Claim], patterns: Iterable[str]) -> list[Claim]:
             groups = dict.fromkeys(claim.short.partition(".")[0] for claim in claims)
             near = get_close_matches(pattern, [*groups, *(claim.short for claim in claims)], 3, 0.5)
             raise UsageError(
-                f"No claim is called {pattern}.",
+                f"No claim is called {pattern or repr(pattern)}.",
                 f"Did you mean {' or '.join(near)}?" if near else f"There are {', '.join(groups)}.",
             )
     if not wanted:
