@@ -1,16 +1,20 @@
 """Whoever adds a paper is told what is missing or wrong in it, and never by a traceback."""
 
+import io
 import re
 import sys
 
 import pytest
+from rich.console import Console
 
 from tidegate import papers
 from tidegate.errors import UsageError
 from tidegate.grid.executor import Executor
 from tidegate.papers import assembled, perform
+from tidegate.papers.explain import explained
 from tidegate.papers.folder import CaseFolder
 from tidegate.papers.request import Request
+from tidegate.papers.tables import of_outcomes
 
 HEAD = "id,where,scenario,metric,unit,value,kind,note,number,of,measure,check,margin"
 ROW = "toy.a,Table 1,one,completed,flows,10,exact-number,,,one,completed,,"
@@ -93,6 +97,9 @@ def test_a_part_that_is_not_there_is_named(made, changed, says):
         ("toy.a", "other.a", "ids begin with toy., .* not as other.a|ids begin with toy"),
         (",completed,,", ",completed,by mine(),", "toy.a: No module named .*checks"),
         (",completed,,", ",completed,,much", "toy.a: .*much"),
+        (",completed,,", ",completed,say,", "toy.a: 'say' compares nothing: .* beside a verdict"),
+        (",completed,,", ",completed,say one,", "toy.a: 'say one' compares nothing"),
+        (",completed,,", ",0,,", "toy.a: there is no measure of a run"),
     ],
 )
 def test_a_row_that_cannot_be_read_is_named(made, old, new, says):
@@ -113,6 +120,29 @@ def test_what_a_row_asks_for_and_is_not_there_is_named(made, tmp_path, old, new,
     study = made({"claims.csv": f"{HEAD}\n{ROW.replace(old, new)}\n"})
     with pytest.raises(UsageError, match=re.escape(says)):
         judged(study, tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("new", "reason"),
+    [
+        ("one,completed / 0,", "Nothing was measured: `completed / 0` is infinite in every run."),
+        ("one,0 * completed / 0,", "`0 * completed / 0` is undefined in every run."),
+        ("one,,completed > completed / 0", "Nothing was measured, in every run one side is "),
+    ],
+)
+def test_what_has_no_value_is_said_with_the_verdict(made, tmp_path, new, reason):
+    study = made({"claims.csv": f"{HEAD}\n{ROW.replace('one,completed,', new)}\n"})
+    done = judged(study, tmp_path / "out")
+    [outcome] = done.outcomes
+    assert outcome.verdict in ("not met", "unresolved")
+    assert reason in outcome.reason
+    assert reason in (tmp_path / "out" / "verdicts.csv").read_text()
+    assert "exactly equal" not in explained(study, done.runs, outcome)
+    console = Console(file=io.StringIO(), width=80)
+    console.print(of_outcomes(done))
+    [line] = [line for line in console.file.getvalue().splitlines() if line.startswith("a ")]
+    assert line.split()[-2:] in (["not", "met"], ["nothing", "unresolved"])
+    assert "nothing" in line
 
 
 def test_the_list_of_papers_shows_one_without_a_title(made, monkeypatch):

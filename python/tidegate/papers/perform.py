@@ -8,6 +8,8 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from tidegate.papers import again as again_of
 from tidegate.papers import claims as listed
 from tidegate.papers import report
@@ -39,10 +41,12 @@ def _judged(
     runs.testbed = asked.testbed
     ran = runs.fill(names)
     departures = study.deviations()
-    outcomes = [
-        judge(claim, study.checks[claim.id].find(runs), departures.context(claim.id))
-        for claim in asked.claims(study)
-    ]
+    # what is divided by nothing has no value: its reason says so
+    with np.errstate(divide="ignore", invalid="ignore"):
+        outcomes = [
+            judge(claim, study.checks[claim.id].find(runs), departures.context(claim.id))
+            for claim in asked.claims(study)
+        ]
     return PaperResult(study, asked, outcomes, runs, time.perf_counter() - start, ran)
 
 

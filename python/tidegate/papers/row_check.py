@@ -50,7 +50,7 @@ from tidegate.papers.expression import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterator
+    from collections.abc import Callable, Container, Iterator, Sequence
 
     from tidegate.papers.check_results import CheckResult
     from tidegate.papers.claims import Claim
@@ -136,7 +136,9 @@ class CheckedClaim:
             wanted = text.removeprefix(_SET).removeprefix(" to ").strip()
             read = [(of, key) for of, key in one_by_one([claim.of, claim.measure], self.sets)]
             return (), lambda runs: set_as(runs.effective, read, wanted, claim.within)
-        terms = [term for each in self.clauses() for side in each.sides for term in side.terms]
+        clauses = list(self.clauses())
+        _refuse_without_verdict(text, clauses)
+        terms = [term for each in clauses for side in each.sides for term in side.terms]
         cases = dict.fromkeys(key for _, of in terms for key in each_key(at_once(of, self.sets)))
         return tuple(cases), self._find
 
@@ -163,8 +165,9 @@ class CheckedClaim:
     def clauses(self) -> Iterator[Clause]:
         """Yield what is compared, and what is only said."""
         for text in map(str.strip, self.claim.check.split(";")):
-            word = next((each for each in (_SAY, _EXACTLY) if text.startswith(each)), "")
-            rest = "" if word == _EXACTLY else text.removeprefix(word)
+            # one that says nothing is refused, and is no case of that name
+            word = next((each for each in (_SAY, _EXACTLY) if f"{text} ".startswith(each)), "")
+            rest = "" if word == _EXACTLY else text.removeprefix(word.strip()).strip()
             exactly = float(text.removeprefix(word)) if word == _EXACTLY else None
             for of, measure, each in one_by_one(
                 [self.claim.of, self.claim.measure, rest], self.sets
@@ -289,6 +292,22 @@ def _side(text: str, of: str, measure: str, functions: Container[str]) -> Side:
     if not measure:
         node = _Measures(lambda what: term(what, "*"), functions).visit(node)
     return Side(text.strip(), node, tuple(terms))
+
+
+def _refuse_without_verdict(check: str, clauses: Sequence[Clause]) -> None:
+    """Raise ValueError where nothing is compared, or nothing of a run."""
+    if all(each.said for each in clauses):
+        raise ValueError(
+            f"{check!r} compares nothing: `say` only puts values beside a verdict, as in"
+            " `a > b; say a`"
+        )
+
+    def measures(side: Side) -> bool:
+        nodes = (node for measure, _ in side.terms for node in ast.walk(parsed(measure)))
+        return any(isinstance(node, ast.Name) for node in nodes)
+
+    if any(not any(map(measures, each.sides)) for each in clauses):
+        raise ValueError("there is no measure of a run, and what needs no run is `calculated`")
 
 
 def _kept(word: str) -> bool:

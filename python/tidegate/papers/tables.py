@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tidegate.papers.report_text import in_paper, measured
-from tidegate.papers.verdicts import MET, NOT_MET, counts
+from tidegate.papers.verdicts import MET, NOT_MET, UNCHECKED, counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -45,10 +45,7 @@ def of_verdicts(
 
 def of_outcomes(done: PaperResult) -> RenderableType:
     """Return one line per claim, and how many have which verdict."""
-    rows = [
-        (each.claim.short, _cut(in_paper(each)), measured(each), each.verdict)
-        for each in done.outcomes
-    ]
+    rows = [(each.claim.short, _cut(in_paper(each)), *_found(each)) for each in done.outcomes]
     # what stands behind a number in brackets may be on a line of its own
     numbers = [
         len(row[2].partition(" (")[0])
@@ -116,7 +113,8 @@ def of_tried(usual: PaperResult, other: PaperResult) -> RenderableType:
 
 
 def _found(each: ClaimResult) -> tuple[str, str]:
-    return measured(each), each.verdict
+    nothing = "" if each.verdict == UNCHECKED else "nothing"
+    return measured(each) or nothing, each.verdict
 
 
 def _cut(text: str) -> str:

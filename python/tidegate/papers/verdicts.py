@@ -129,7 +129,7 @@ def rule(outcome: ClaimResult) -> str:
             "met when the 95 % interval of the paired difference over the seeds lies above zero,"
             " not met when it lies below, unresolved when it contains zero; every part must be met"
         )
-    if not outcome.values:
+    if not outcome.values and outcome.measured is not None:
         return "met when exactly equal"
     low, high = _limits(claim)
     ends = (f"at least {low:g}", f"at most {high:g}")
@@ -195,7 +195,7 @@ def _number(claim: Claim, finding: Numbers) -> ClaimResult:
     known = [value for value in finding.values if np.isfinite(value)]
     shown: float | str = said if isinstance(said, float | int) else claim.value
     if not known:
-        return ClaimResult(claim, NOT_MET, "Nothing was measured.", paper=shown)
+        return ClaimResult(claim, NOT_MET, _nothing(claim, finding.values), paper=shown)
     between = interval(known)
     mean = float(np.mean(known))
     spread = float(np.std(known, ddof=1)) if len(known) > 1 else None
@@ -214,6 +214,15 @@ def _number(claim: Claim, finding: Numbers) -> ClaimResult:
     return ClaimResult(
         claim, verdict, why, mean, between["low"], between["high"], spread, shown, values=values
     )
+
+
+def _nothing(claim: Claim, values: Sequence[float]) -> str:
+    """Say why there is no number: what was measured is undefined, or infinite."""
+    words = {"infinite" if np.isinf(each) else "undefined" for each in values}
+    if not words:
+        return "Nothing was measured."
+    what = f"`{claim.measure}`" if claim.measure else "what is measured"
+    return f"Nothing was measured: {what} is {' or '.join(sorted(words))} in every run."
 
 
 def _how_far(claim: Claim, mean: float, *, crosses: bool) -> str:
@@ -244,6 +253,8 @@ def _ordering(claim: Claim, finding: Ordering) -> ClaimResult:
     elif verdict == UNRESOLVED:
         several = len(part.differences) > 1
         what = "The interval contains zero" if several else "One seed gives no interval"
+        if not np.isfinite(part.differences).any():
+            what = "Nothing was measured, in every run one side is undefined or infinite"
         why = f"{what}: {why}"
     return ClaimResult(
         claim,
