@@ -37,7 +37,6 @@ def reports(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     # a file of the user's own is not the one that the report means
     (tmp_path / "README.md").write_text("mine")
-    (tmp_path / "runs").mkdir()  # a new folder without a run would go at the end
     words = ["paper", "dqm", "--only", "setup", "--out", "runs", "--report", "deep er/copy"]
 
     def write():
@@ -57,6 +56,14 @@ def test_the_report_of_a_paper_leads_to_what_exists_wherever_it_is_written(repor
         assert there["search.md"].resolve() == ROOT / "docs/papers/dqm/search.md"
         assert there["claims.csv"].resolve() == ROOT / "python/tidegate/papers/dqm/claims.csv"
         assert "README.md#rules-of-the-verdicts)" in (folder / "REPORT.md").read_text("utf-8")
+
+
+def test_a_report_without_a_run_stays_where_it_is_said_to_be(tmp_path, monkeypatch):
+    """The set-up is judged by the scenarios alone."""
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(app, ["paper", "dqm", "--only", "setup"])
+    assert "Report: out/paper-dqm/REPORT.md" in done.stderr
+    assert Path("out/paper-dqm/REPORT.md").is_file()
 
 
 def test_without_a_checkout_it_leads_into_the_package_and_names_the_rest(reports, monkeypatch):

@@ -76,8 +76,8 @@ class RunFolder:
         self.close()
 
     def close(self) -> None:
-        """Release the folder; remove it if it was created here and holds no run."""
-        if self._fresh and not self.count():
+        """Release the folder; remove it if it was created here and holds no run and no result."""
+        if self._fresh and not self.files and not self.count():
             self.remove(self.target)
         if self._lock is not None:
             os.close(self._lock)
