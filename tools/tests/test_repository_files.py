@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
+from tools import openwrt
 
 ROOT = Path(__file__).parents[2]
 FORMS = sorted((ROOT / ".github/ISSUE_TEMPLATE").glob("*.yml"))
@@ -24,11 +25,19 @@ def commands(job: dict[str, Any]) -> list[str]:
 
 def test_the_workflow_runs_what_a_change_has_to_pass_and_nothing_else() -> None:
     found = read(".github/workflows/ci.yml")
-    assert list(found["jobs"]) == ["run", "semver"]
+    assert list(found["jobs"]) == ["run", "openwrt", "semver"]
     assert [each.split()[-1] for each in commands(found["jobs"]["run"])] == [".ci/run"]
     assert (ROOT / ".ci/run").stat().st_mode & 0o111
     # nothing in it may write to the repository
     assert found["permissions"] == {"contents": "read"}
+
+
+# A processor that the workflow leaves out breaks unseen: nobody compiles for it day by day.
+def test_the_workflow_makes_the_package_of_every_router() -> None:
+    *_, made = commands(read(".github/workflows/ci.yml")["jobs"]["openwrt"])
+    asked = re.fullmatch(r'make openwrt PROCESSOR="(.*)"', made)
+    assert asked is not None
+    assert asked[1].split() == list(openwrt.PROCESSORS)
 
 
 @pytest.mark.parametrize("released", [False, True])
