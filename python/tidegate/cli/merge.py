@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import functools
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from tidegate.cli.console import Json, flag, place, print_json, say, stdout, where
-from tidegate.cli.options import Metrics, NoPlots, warn
+from tidegate.cli.grids import conclude
+from tidegate.cli.options import Metrics, NoPlots
 from tidegate.results.location import location
-
-if TYPE_CHECKING:
-    from tidegate.grid.grid_result import GridResult
 
 
 def merge(
@@ -41,19 +39,8 @@ def merge(
     else:
         stdout().print(finished.table(done))
     if done.complete:
-        _judged(done)
+        conclude(done)
     else:
         say(f"{len(done.subject.jobs) - len(done.rows)} runs are missing.")
     what = "Data" if no_plots else "Data, pictures (PNG, SVG)"
     say(f"{what} and table: {display(location(out).absolute())}")
-
-
-def _judged(done: GridResult) -> None:
-    """Say what a sweep says of its results at its end."""
-    from tidegate.show import hints
-    from tidegate.show.recommendation import recommendation
-
-    say(recommendation(done))
-    if (full := hints.fullest(done)) is not None:
-        say(f"tidegate: {full}")
-    warn(hints.alike(done))
