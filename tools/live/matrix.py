@@ -132,7 +132,7 @@ def pages_table(found: Rows, cells: Sequence[Cell]) -> str:
             [cell] = [each for each in cells if (each.control, each.load) == (control, load)]
             rows = found.get(whole(cell), [])
             said = text(mean(rows, "done"), ".0f") or "not run"
-            predicted = predict(cell)
+            predicted = predict(cell, len(rows) or SEEDS)
             values.append(said if predicted is None else f"{said} ({predicted['done']:.0f})")
         lines.append(f"| {control} | " + " | ".join(values) + " |")
     return "\n".join(lines)
@@ -216,7 +216,7 @@ def options() -> argparse.ArgumentParser:
     parser.add_argument("--queue", action="append", choices=(*QUEUES, PROVIDER))
     parser.add_argument("--control", action="append", choices=CONTROLS)
     parser.add_argument("--load", action="append", choices=LOADS)
-    runs = "of each cell; seeds count from 1 (default: one; ten where the simulator is asked)"
+    runs = "of each cell, with other users each; seeds count from 1 (default: 1, simulated: 10)"
     parser.add_argument("--runs", type=int, help=runs)
     parser.add_argument("--jobs", type=int, default=2, help="runs side by side")
     parser.add_argument("--seconds", type=float, default=40, help="of each run")

@@ -21,9 +21,13 @@ from tools.live.pages import CONTROLS, QUEUES, Cell
 from tools.live.pages_predicted import predict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
+    from tools.live.cells import Line
     from tools.live.matrix import Rows
+
+    Predicts = Callable[[Cell, int], dict[str, Any] | None]
+    """Says what a cell has with the users of so many seeds; none: it is not in the simulator."""
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = [DOCS / name for name in ("matrix.md", "matrix-figures.md", "gate.md")]
@@ -48,9 +52,14 @@ def line_of(cells: Sequence[str]) -> str:
 class Page:
     """The page while it is read line by line."""
 
-    def __init__(self, found: Rows, predicted: Callable[[Cell], dict[str, Any] | None]) -> None:
-        """Take what was measured, and what predicts."""
+    def __init__(self, found: Rows, predicted: Predicts, before: Iterable[Line]) -> None:
+        """Take what was measured anew and before, and what predicts."""
         self.found, self.predicted = found, predicted
+        self.runs = {
+            (each.queue, each.control, each.load): int(each.runs)
+            for each in before
+            if each.kernel == cells.OWN_CLOCK
+        }
         self.queue, self.other = "", False
         self.head: list[str] = []
 
@@ -101,13 +110,15 @@ class Page:
             said = text(mean(rows, "done"), ".0f")
         if not before:
             return said
-        predicted = self.predicted(Cell(queue, control, load))
+        # the users of the runs: of earlier ones, where there is none in the file
+        runs = len(rows) or self.runs[queue, control, load]
+        predicted = self.predicted(Cell(queue, control, load), runs)
         return f"{said} ({before}" if predicted is None else f"{said} ({predicted['done']:.0f})"
 
 
-def renewed(page: str, found: Rows, predicted: Callable[[Cell], dict[str, Any] | None]) -> str:
+def renewed(page: str, found: Rows, predicted: Predicts, before: Iterable[Line]) -> str:
     """Return the page with what was measured and predicted."""
-    state = Page(found, predicted)
+    state = Page(found, predicted, before)
     return "\n".join(state.line(line) for line in page.split("\n"))
 
 
@@ -118,12 +129,13 @@ def main() -> None:
     parser.add_argument("file", nargs="*", type=Path, default=[MEASURED])
     given = parser.parse_args()
     rows = [row for file in given.file for row in read(file)]
-    predicted = predict if given.predict else lambda _: None
+    predicted = predict if given.predict else lambda *_: None
     found = by_cell(rows)
+    before = cells.read()
     for page in PAGES:
         old = page.read_text(encoding="utf-8")
-        page.write_text(renewed(old, found, predicted), encoding="utf-8")
-    every = cells.renewed(cells.read(), found)
+        page.write_text(renewed(old, found, predicted, before), encoding="utf-8")
+    every = cells.renewed(before, found)
     cells.FILE.write_text(cells.written(every), encoding="utf-8")
 
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from tidegate.hosts.room import NO_ROOM
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
+    from collections.abc import Awaitable, Iterator
 
 DOCUMENT, OBJECT, OBJECTS, CONNECTIONS = 12_000, 9_000, 10, 6
 PAGE_BYTES = DOCUMENT + OBJECTS * OBJECT
@@ -61,6 +61,15 @@ class Plan:
     """So many addresses stay: each user has one of them, and loads a file in place of a page."""
     once: float = 0
     """Beside them so large a share of the users come once, and load pages."""
+
+
+def arrivals(plan: Plan) -> Iterator[tuple[float, int | None]]:
+    """Yield when each user comes, in seconds, and which of the addresses that stay it has."""
+    draw, due = random.Random(plan.seed), 0.0
+    while True:
+        due += draw.expovariate([rate for start, rate in plan.steps if start <= due][-1])
+        stays = plan.stay > 0 and draw.random() >= plan.once
+        yield due, draw.randrange(plan.stay) if stays else None
 
 
 @dataclass
@@ -205,16 +214,12 @@ class Run:
 
     async def come(self) -> None:
         """Let users come at the rates of the plan."""
-        draw, due, user = random.Random(self.plan.seed), 0.0, 0
         async with asyncio.TaskGroup() as group:
-            while True:
-                rate = [rate for start, rate in self.plan.steps if start <= due][-1]
-                due += draw.expovariate(rate)
+            for user, (due, address) in enumerate(arrivals(self.plan)):
                 await asyncio.sleep(due - self.past())
-                if self.plan.stay and draw.random() >= self.plan.once:
-                    self.staying[user] = draw.randrange(self.plan.stay)
+                if address is not None:
+                    self.staying[user] = address
                 group.create_task(self.load(user))
-                user += 1
 
     async def watch(self) -> None:
         """Note how late this process is woken."""

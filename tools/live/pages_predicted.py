@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import statistics
+from dataclasses import replace
 from functools import cache
+from itertools import product, takewhile
 from typing import Any
 
 import tidegate
@@ -19,6 +21,7 @@ from tools.live.page_users import (
     OBJECTS,
     PAGE_BYTES,
     REQUEST,
+    arrivals,
 )
 from tools.live.pages import BURST, LIMITS, LOADS, PROVIDER, Cell
 
@@ -61,9 +64,10 @@ def port(cell: Cell) -> dict[str, Any] | None:
     return {**said, **CONTROLS[cell.control]} if cell.control in CONTROLS else None
 
 
-def document(cell: Cell, said: dict[str, Any]) -> dict[str, Any]:
-    """Return the scenario of a cell."""
+def document(cell: Cell, said: dict[str, Any], later: float = 0) -> dict[str, Any]:
+    """Return the scenario of a cell: the users of the lab, `later` by so many seconds."""
     plan = cell.plan()
+    come = takewhile(lambda due: due < cell.seconds, (due + later for due, _ in arrivals(plan)))
     link = {"rate": f"{cell.mbit:g}Mbit", "delay": "18ms"}
     link["buffer"] = ROOM.get(cell.queue, f"{cell.buffer}B")
     pages = {
@@ -71,20 +75,19 @@ def document(cell: Cell, said: dict[str, Any]) -> dict[str, Any]:
         "objects": OBJECTS,
         "connections": CONNECTIONS,
         "request": f"{len(REQUEST.format(OBJECT))}B",
+        # what is not connected when the page has come is given up (`page_users`)
+        "cancels": True,
     }
     web: dict[str, Any] = {
         "direction": "download",
-        "arrivals": {"poisson": f"{plan.steps[0][1]:.4f}/s"},
+        "arrivals": {"at": [f"{due:.6f}s" for due in come]},
         "size": f"{OBJECT + len(head(OBJECT))}B",
         "pages": pages,
         "patience": f"{plan.patience:g}s",
         "transport": HOST,
     }
-    long = {**endless(plan.long), "arrivals": {"uniform": plan.long, "within": "100ms"}}
-    changes = [
-        {"what": "traffic.web.arrivals", "at": f"{at:.3f}s", "to": f"{rate:.4f}/s"}
-        for at, rate in plan.steps[1:]
-    ]
+    long = {**endless(plan.long), "arrivals": {"at": [f"{later:.6f}s"] * plan.long}}
+    changes = []
     if cell.load == "moving capacity":
         for at, part in ((1, 0.5), (2, 1.0)):
             to = f"{cell.mbit * part:g}Mbit"
@@ -96,12 +99,19 @@ def document(cell: Cell, said: dict[str, Any]) -> dict[str, Any]:
 
 
 SEEDS = 10
-"""Of a prediction: with other users a cell may have half or twice as many pages."""
+"""Of a prediction for users in general: with others a cell may have half or twice as many pages."""
+LATER = [0.037 * number for number in range(4)]
+"""Each seed's users come at these times, in seconds, after their own: a run of real hosts begins at
+any time between the ticks of their clocks, and many sessions repeat their packets at the same tick.
+So even the same users load a tenth more or less."""
 
 
 @cache
-def predict(cell: Cell, seeds: int = SEEDS) -> dict[str, float] | None:
-    """Simulate a cell with so many seeds; none: the simulator does not have it."""
+def predict(cell: Cell, seeds: int) -> dict[str, float] | None:
+    """Simulate a cell with the users of so many seeds; none: the simulator does not have it.
+
+    A run of the lab with a seed has the same users.
+    """
     said = port(cell)
     # its link changes and is no shaper; its HTB has no classes
     where = (cell.queue, cell.load)
@@ -109,8 +119,8 @@ def predict(cell: Cell, seeds: int = SEEDS) -> dict[str, float] | None:
     if said is None or absent or where == ("cake", "moving capacity"):
         return None
     done, times = [], []
-    for seed in range(1, seeds + 1):
-        result = tidegate.run(document(cell, said), seed=seed)
+    for seed, later in product(range(1, seeds + 1), LATER):
+        result = tidegate.run(document(replace(cell, seed=seed), said, later))
         found = [float(each) for each in result.pages["load_time_s"] if each is not None]
         loaded = [each for each in found if not math.isnan(each)]
         done.append(len(loaded))

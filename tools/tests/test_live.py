@@ -189,6 +189,35 @@ def test_predictions_have_the_way_back_of_a_lab_with_a_shaper() -> None:
     assert figures.IN_THE_SIMULATOR["dqm"]["queue"]["refuse_at"] == "ingress"
 
 
+# A seed has the same users in the lab and in a prediction, but for the tick at which they begin:
+# others load half or twice as many pages. Both give up what is not connected when the page is
+# there.
+def test_a_prediction_has_the_users_of_the_lab(monkeypatch: pytest.MonkeyPatch) -> None:
+    cell = live_pages.Cell("drop-tail", "none", "moving load", seed=2)
+    came: list[float] = []
+
+    async def load(*_: object) -> None: ...
+
+    async def sleep(seconds: float) -> None:
+        came.append(seconds)
+        if seconds >= cell.seconds:
+            raise TimeoutError
+
+    monkeypatch.setattr(Run, "load", load)
+    monkeypatch.setattr(Run, "past", lambda _: 0.0)
+    monkeypatch.setattr(asyncio, "sleep", sleep)
+    with pytest.raises(ExceptionGroup):
+        asyncio.run(Run(cell.plan()).come())
+    assert len(came) > 100
+    for later in (0, 0.037):
+        web = pages_predicted.document(cell, {}, later)["traffic"]["web"]
+        users = [float(each.removesuffix("s")) - later for each in web["arrivals"]["at"]]
+        assert users == pytest.approx(came[:-1], abs=1e-6)
+        assert web["pages"]["cancels"]
+    other = pages_predicted.document(replace(cell, seed=1), {})
+    assert other["traffic"]["web"]["arrivals"]["at"] != web["arrivals"]["at"]
+
+
 # A real host has timers on each processor; in the simulator as many hosts stand for it.
 def test_a_prediction_has_the_hosts_and_the_speed_that_are_asked_for(
     monkeypatch: pytest.MonkeyPatch,
@@ -321,15 +350,16 @@ def test_the_page_of_the_matrix_takes_what_was_measured_anew() -> None:
     row = {"queue": "drop-tail", "control": "none", "load": "steady", **measures, "not_read": 0}
     rows = [{**row, "done": done, "seed": done, "files_most": 1300} for done in (30, 40)]
     found = matrix.by_cell(rows)
-    told = matrix_page.renewed(PAGE, found, lambda _: None)
+    line = cells.Line("7.2", "drop-tail", "steady", "none", "3", "112", "100", "120", *"123456")
+    lines = [line, replace(line, kernel="6.18", runs="7"), replace(line, load="long flows")]
+    told = matrix_page.renewed(PAGE, found, lambda *_: None, lines)
     assert "| none | 35 | 50 |" in told
     assert "| none | 35 (51) | 74 (29) |" in told
     assert "| none | 45 (51) |" in told
     assert "| tide | 218 | 207 |" in told
-    told = matrix_page.renewed(PAGE, found, lambda cell: {"done": len(cell.load)})
-    assert "| none | 35 (6) | 74 (10) |" in told
-    line = cells.Line("7.2", "drop-tail", "steady", "none", "3", "112", "100", "120", *"123456")
-    lines = [line, replace(line, kernel="6.18"), replace(line, load="long flows")]
+    # it predicts for the users of the runs: two anew, three before
+    told = matrix_page.renewed(PAGE, found, lambda _, runs: {"done": runs}, lines)
+    assert "| none | 35 (2) | 74 (3) |" in told
     new, *others = cells.renewed(lines, found)
     assert (new.runs, new.done, new.least, new.most) == ("2", "35", "30", "40")
     assert (new.page_s, new.wasted) == ("1.0", "100")
@@ -379,9 +409,9 @@ def test_every_page_with_cells_has_those_of_the_file() -> None:
     none = {cell: [{"done": -1.0}] for cell in found}
     for page in matrix_page.PAGES:
         text = page.read_text(encoding="utf-8")
-        assert matrix_page.renewed(text, found, lambda _: None) == text
+        assert matrix_page.renewed(text, found, lambda *_: None, own) == text
         # the shortest table of them, that of the gate, has three controls in three queues
-        assert matrix_page.renewed(text, none, lambda _: None).count("-1") >= 9
+        assert matrix_page.renewed(text, none, lambda *_: None, own).count("-1") >= 9
 
 
 # Rows from before open files were counted say nothing of them, and are not valid.
