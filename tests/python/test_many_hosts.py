@@ -110,3 +110,35 @@ def test_twenty_thousand_pairs_run(tidegate, overload_file):
     assert len(json.loads((overload_file.parent / "many/summary.json").read_text())["ports"]) == (
         4 * 20_000 + 2
     )
+
+
+TICKS = """
+name = "ticks"
+duration = "7s"
+
+[topology.dumbbell]
+pairs = 4
+access = { rate = "1Gbit", delay = "0ms" }
+bottleneck = { rate = "1Gbit", delay = "10ms", buffer = "100packets", loss = 1 }
+
+[port.bottleneck]
+record = 1000
+
+[traffic.web]
+arrivals = { at = ["100ms", "110ms", "120ms", "130ms"] }
+size = "1kB"
+transport = { tcp = { profile = "linux" } }
+"""
+
+
+# By hand: a wait of a second is 250 ticks of 4 ms, looked at every eighth (`__calc_bucket` of the
+# kernel's timer.c), so SYNs that are lost are sent again at multiples of 32 ms of the clock that
+# counts. Of hosts with a clock each these are apart.
+@pytest.mark.parametrize("shared", [True, False])
+def test_hosts_of_one_machine_have_the_same_ticks(shared):
+    settings = {"traffic.web.transport.tcp.shared_ticks": shared}
+    times = tidegate.run(TICKS, settings=settings).arrivals["time_s"]
+    again = [time for time in times if time > 1]
+    assert len(again) == 20
+    phases = {round(time % 0.032, 5) for time in again}
+    assert (len(phases) == 1) is shared

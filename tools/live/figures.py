@@ -37,7 +37,14 @@ from tidegate.hosts.lab import (
     valid,
 )
 from tools.live.cost import Cost, counting_time, hooks, in_turn, mean_times, put_empty
-from tools.live.loads import ACCESS, GATES, document, endless, pages, shaped
+from tools.live.loads import (
+    GATES,
+    document,
+    endless,
+    on_a_machine,
+    pages,
+    shaped,
+)
 from tools.live.measure import Flow, Measures, mean_and_spread, of_flows, read, simulate
 from tools.live.today import today
 
@@ -86,6 +93,10 @@ IN_THE_SIMULATOR: dict[str, dict[str, Any]] = {
 }
 
 
+PACKET, PROCESSORS = "2.9us", 2
+"""Of the machine of docs/matrix-figures.md, measured there."""
+
+
 @dataclass(frozen=True)
 class Wanted:
     """The options of a measurement."""
@@ -103,10 +114,10 @@ class Wanted:
     """A further line of the gate's file under overload."""
     back: str = ""
     """Rate of the way back in a prediction of the overload; empty: that of the lab."""
-    access: str = ACCESS["rate"]
-    """Rate of the access links in a prediction of the overload: how fast a host sends a crowd."""
-    hosts: int = 1
-    """At each end, in a prediction of the overload: as many as a real host has processors."""
+    packet: str = PACKET
+    """Time of a processor for a packet that it sends, in a prediction of the overload."""
+    processors: int = PROCESSORS
+    """Of the machine that all hosts are on, in a prediction of the overload."""
 
 
 @dataclass(frozen=True)
@@ -281,9 +292,8 @@ def overload(wanted: Wanted) -> None:
                 show(f"  {name}, seed {seed}", real[-1:])
             show(f"{name}, lab", real)
         port = IN_THE_SIMULATOR[name] or None
-        access = ACCESS | {"rate": wanted.access}
-        scenario = shaped(seconds, crowd(), port=port, back=wanted.back, access=access)
-        scenario["topology"]["dumbbell"]["pairs"] = wanted.hosts
+        scenario = shaped(seconds, crowd(), port=port, back=wanted.back)
+        scenario = on_a_machine(scenario, wanted.packet, wanted.processors)
         flows = [simulate(scenario, seed, {})[0] for seed in range(1, runs + 1)]
         show(f"{name}, simulator", [of_flows(each, seconds) for each in flows])
 
@@ -423,11 +433,10 @@ def options() -> argparse.ArgumentParser:
     parser.add_argument("--only", action="append", choices=PARTS, help="this part; repeatable")
     parser.add_argument("--predict", action="store_true", help="ask the simulator alone")
     parser.add_argument("--back", default="", help="of the prediction: rate of the way back")
-    parser.add_argument(
-        "--access", default=ACCESS["rate"], help="of the prediction: rate of the access links"
-    )
-    hosts = "of the prediction: hosts at each end, as a real one has timers on each processor"
-    parser.add_argument("--hosts", type=int, default=1, help=hosts)
+    packet = "of the prediction: a processor's time for a packet (default %(default)s)"
+    parser.add_argument("--packet", default=PACKET, help=packet)
+    processors = "of the prediction: those of the machine that all hosts are on (%(default)s)"
+    parser.add_argument("--processors", type=int, default=PROCESSORS, help=processors)
     return parser
 
 
@@ -443,7 +452,8 @@ def main() -> int:
     controls = given.control or tuple(CONTROLS)
     costs = given.control or tuple(COSTS)
     loads = (given.seconds, given.runs, controls, given.seed)
-    wanted = Wanted(*loads, given.predict, costs, given.gate, given.back, given.access, given.hosts)
+    machine = (given.packet, given.processors)
+    wanted = Wanted(*loads, given.predict, costs, given.gate, given.back, *machine)
     if given.short:
         wanted = replace(wanted, seconds=25, runs=1)
     begin = time.perf_counter()

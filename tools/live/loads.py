@@ -7,6 +7,8 @@ from typing import Any
 from tidegate.scenario.real_gate import REAL_GATE
 
 HOST = {"tcp": {"profile": "linux"}}
+SHARED_TICKS = {"tcp": {"profile": "linux", "shared_ticks": True}}
+"""Hosts of one machine."""
 GATES: dict[str, dict[str, Any]] = {
     "none": {},
     "close-probe": {
@@ -66,6 +68,47 @@ def shaped(
     """
     reverse = {**BACK, "rate": back or BACK["rate"]}
     return document(seconds, traffic, port, access=access, **link, reverse=reverse)
+
+
+def on_a_machine(scenario: dict[str, Any], takes: str, processors: int) -> dict[str, Any]:
+    """Return a scenario of `shaped` whose hosts are on one machine, as those of a lab are.
+
+    A processor sends one packet after the other, each in `takes`, and the timers of all fire at the
+    same ticks. As in the lab, data is sent by the first processor, which takes in the packets of
+    the link, and SYNs by that of the program which connects: each has a client. The names of the
+    bottleneck's ports stay.
+    """
+    between = scenario["topology"]["dumbbell"]["bottleneck"]
+    numbers = range(1, processors + 1)
+    clients = [f"client{number}" for number in numbers]
+    ways = {"server.out": ("server", "processor1"), "server.in": ("left", "server")}
+    routes = []
+    for number, client in zip(numbers, clients, strict=True):
+        ways[f"{client}.out"] = (client, f"processor{number}")
+        ways[f"{client}.in"] = ("right", client)
+        # nothing takes the second one: a medium has two ports at least
+        for turn in (f"turn{number}", f"no turn{number}"):
+            ways[turn] = (f"processor{number}", f"sent{number}")
+        # what a host sends begins on its own side of the link
+        for end, side in (("server", "right"), ("client", "left")):
+            ways[f"{side}.on{number}"] = (f"sent{number}", side)
+            to = clients if end == "client" else "server"
+            routes.append({"at": f"sent{number}", "to": to, "via": f"{side}.on{number}"})
+    wire = {"rate": "1000Gbit", "delay": "0ms", "buffer": "100000packets", "one_way": True}
+    links = {name: {"from": start, "to": end, **wire} for name, (start, end) in ways.items()}
+    links["bottleneck"] = {"from": "left", "to": "right", **between, "users": "to"}
+    ends = {"from": "server", "to": clients, "transport": SHARED_TICKS}
+    turns = {
+        name: {"medium": {"name": to, "gap": takes}}
+        for name, (_, to) in ways.items()
+        if "turn" in name
+    }
+    return scenario | {
+        "topology": {"links": links},
+        "route": routes,
+        "traffic": {name: each | ends for name, each in scenario["traffic"].items()},
+        "port": scenario.get("port", {}) | turns,
+    }
 
 
 def pages(rate: float, opens: str = "receiver") -> dict[str, Any]:

@@ -10,6 +10,7 @@ import sys
 import tomllib
 from contextlib import suppress
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar
 from unittest.mock import MagicMock
@@ -33,6 +34,7 @@ from tools.live import pages as live_pages
 from tools.live.measure import Flow, simulate
 from tools.live.page_users import DOCUMENT, OBJECT, OBJECTS, NoRoom, Plan, Run, Streams
 
+import tidegate
 from tidegate.hosts import lab
 
 ROOT = Path(__file__).parents[2]
@@ -218,23 +220,24 @@ def test_a_prediction_has_the_users_of_the_lab(monkeypatch: pytest.MonkeyPatch) 
     assert other["traffic"]["web"]["arrivals"]["at"] != web["arrivals"]["at"]
 
 
-# A real host has timers on each processor; in the simulator as many hosts stand for it.
-def test_a_prediction_has_the_hosts_and_the_speed_that_are_asked_for(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    asked: list[dict[str, Any]] = []
-
-    def simulate(scenario: dict[str, Any], *_: object) -> tuple[Any, None]:
-        asked.append(scenario["topology"]["dumbbell"])
-        return None, None
-
-    monkeypatch.setattr(figures, "simulate", simulate)
-    monkeypatch.setattr(figures, "of_flows", lambda *_: None)
-    monkeypatch.setattr(figures, "show", lambda *_: None)
-    wanted = figures.Wanted(25, 1, ["none"], 1, predict=True, access="4Gbit", hosts=2)
-    figures.overload(wanted)
-    (found,) = asked
-    assert (found["pairs"], found["access"]["rate"]) == (2, "4Gbit")
+# Of the lab: its hosts share the processors of one kernel. By hand, with a packet in 1 ms: ten SYNs
+# that are sent at once come to the router 1 ms apart; where clients are on two processors, two come
+# at once.
+@pytest.mark.parametrize("processors", [1, 2])
+def test_a_machine_sends_one_packet_at_a_time_with_each_processor(processors: int) -> None:
+    class_ = {"opens": "receiver", "size": "1kB", "transport": loads.HOST}
+    traffic = {"web": {**class_, "arrivals": {"at": ["1s"] * 10}}}
+    shaped = loads.shaped(2, traffic, {"record": 1000})
+    scenario = loads.on_a_machine(shaped, "1ms", processors)
+    scenario["port"]["bottleneck.reverse"] = {"record": 1000}
+    found = tidegate.run(scenario)
+    assert found.summary["classes"][0]["completed"] == 10
+    syns = [each for each in found.arrivals.iter_rows(named=True) if each["time_s"] < 1.02]
+    assert {each["port"] for each in syns} == {"bottleneck.reverse"}
+    gaps = [after["time_s"] - before["time_s"] for before, after in pairwise(syns)]
+    assert len(gaps) == 9
+    assert max(gaps) == pytest.approx(1e-3, abs=1e-6)
+    assert min(gaps) == pytest.approx(1e-3 if processors == 1 else 0, abs=1e-6)
 
 
 SHORT_OF_FILES = """

@@ -99,16 +99,17 @@ impl ClassParams {
     /// When a timer fires that a host sets at `now` for `wait`.
     #[inline]
     pub(crate) fn fires(&self, host: u16, now: Time, wait: Time) -> Time {
-        if self.tcp.timer_rule.of_linux() { wheel::fires(host, now, wait) } else { now + wait }
+        if !self.tcp.timer_rule.of_linux() {
+            return now + wait;
+        }
+        wheel::fires(if self.tcp.shared_ticks { 0 } else { host }, now, wait)
     }
 
     /// The same for a timer that comes before the retransmission timer: that of a loss by time, or of
     /// a probe. Linux adds two milliseconds (`TCP_TIMEOUT_MIN_US`).
     pub(crate) fn fires_early(&self, host: u16, now: Time, wait: Time) -> Time {
-        if !self.tcp.timer_rule.of_linux() {
-            return now + wait;
-        }
-        wheel::fires(host, now, wait + Time::from_ms(2))
+        let linux = self.tcp.timer_rule.of_linux();
+        self.fires(host, now, if linux { wait + Time::from_ms(2) } else { wait })
     }
 
     /// The timeout after one round trip R of `measured` (RFC 6298, 2.2): R + 4 (R / 2), at
