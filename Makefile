@@ -191,7 +191,7 @@ test-kernels: $(VENV)/.dev $(VENV)/.live ## Run the tests of the gate in Debian'
 
 .PHONY: clean
 clean: ## Remove everything that was built, results in out/ included
-	rm -rf $(VENV) build dist docs/gallery docs/scenario-keys.md docs/lessons/*-live.md docs/validation-tables.md docs/matrix-cells.md docs/papers/*/claims.md out target
+	rm -rf $(VENV) build dist docs/gallery docs/scenario-keys.md docs/lessons/*-live.md docs/validation-tables.md docs/matrix-cells.md docs/papers/*/claims.md out target fuzz/target tools/*/target python/tidegate/_native*.so
 
 # Stamps: a step runs again when what it depends on is newer.
 

@@ -143,13 +143,14 @@ def test_what_is_set_from_outside_counts_as_written():
 
 
 # `admit` names the opener, of the port, or whom the law admits, which is not passed on.
-def test_a_law_for_clients_keeps_the_opener_of_the_port():
-    assert laws("gate", ["tide:admit=clients"]) == [
-        {"law": "tide", "admit": "clients", "opener": "syn-ack"}
+@pytest.mark.parametrize("whom", ["clients", "connections", "visits"])
+def test_a_law_for_clients_keeps_the_opener_of_the_port(whom):
+    assert laws("gate", [f"tide:admit={whom}"]) == [
+        {"law": "tide", "admit": whom, "opener": "syn-ack"}
     ]
-    clients = ("port.b.gate", '{ law = "tide", admit = "clients", refuse = "rst" }')
-    assert laws("gate", ["tide", "gss-ga"], clients) == [
-        {"law": "tide", "admit": "clients", "refuse": "rst"},
+    written = ("port.b.gate", f'{{ law = "tide", admit = "{whom}", refuse = "rst" }}')
+    assert laws("gate", ["tide", "gss-ga"], written) == [
+        {"law": "tide", "admit": whom, "refuse": "rst"},
         {"law": "gss-ga", "refuse": "rst"},
     ]
 

@@ -447,6 +447,8 @@ def main() -> int:
     parts = given.only or (PREDICTED if given.predict else PARTS)
     if given.predict and not set(parts) <= set(PREDICTED):
         parser.error(f"the simulator has only these parts: {', '.join(PREDICTED)}")
+    if given.processors < 1:
+        parser.error("--processors: a machine has one at least")
     if not given.predict:
         need(gate=True)
     controls = given.control or tuple(CONTROLS)

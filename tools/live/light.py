@@ -1,4 +1,4 @@
-"""Ask the simulator what a gate refuses at light load: the table of docs/matrix-figures.md.
+"""Ask the simulator what a gate without `onset` refuses: a table of docs/matrix-figures.md.
 
 python -m tools.live.light [--seconds 60] [--seed 1]
 """
@@ -8,16 +8,18 @@ from __future__ import annotations
 import argparse
 
 import tidegate
-from tools.live.figures import IN_THE_SIMULATOR, OVERLOAD
+from tools.live.figures import CARRIED, IN_THE_SIMULATOR, OVERLOAD
 from tools.live.loads import endless, pages, shaped
 
 LOADS = {
-    "a tenth": {"pages": pages(11)},
-    "a half": {"pages": pages(56)},
-    "nine tenths": {"pages": pages(101)},
+    "a tenth": {"pages": pages(round(0.1 * CARRIED, 1))},
+    "a half": {"pages": pages(round(0.5 * CARRIED, 1))},
+    "nine tenths": {"pages": pages(round(0.9 * CARRIED, 1))},
     "20/s and 5 flows without end": {"pages": pages(20), "bulk": endless(5)},
     "three times": {"pages": pages(OVERLOAD)},
 }
+
+WITHOUT = {"onset": "0s"}
 
 
 def main() -> None:
@@ -29,7 +31,8 @@ def main() -> None:
     print(f"{'load':>30}{'control':>14}{'completed/s':>13}{'FCT, s':>9}{'refused':>9}")
     for load, traffic in LOADS.items():
         for name in ("none", "close-probe", "tide"):
-            scenario = shaped(given.seconds, traffic, port=IN_THE_SIMULATOR[name] or None)
+            port = {stage: law | WITHOUT for stage, law in IN_THE_SIMULATOR[name].items()}
+            scenario = shaped(given.seconds, traffic, port=port or None)
             summary = tidegate.run(scenario, seed=given.seed).summary
             [pages_only] = [each for each in summary["classes"] if each["name"] == "pages"]
             [port] = [each for each in summary["ports"] if each["name"] == "bottleneck"]

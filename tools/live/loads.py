@@ -7,7 +7,8 @@ from typing import Any
 from tidegate.scenario.real_gate import REAL_GATE
 
 HOST = {"tcp": {"profile": "linux"}}
-SHARED_TICKS = {"tcp": {"profile": "linux", "shared_ticks": True}}
+TICKS = {"shared_ticks": True}
+SHARED_TICKS = {"tcp": HOST["tcp"] | TICKS}
 """Hosts of one machine."""
 GATES: dict[str, dict[str, Any]] = {
     "none": {},
@@ -75,10 +76,13 @@ def on_a_machine(scenario: dict[str, Any], takes: str, processors: int) -> dict[
 
     A processor sends one packet after the other, each in `takes`, and the timers of all fire at the
     same ticks. As in the lab, data is sent by the first processor, which takes in the packets of
-    the link, and SYNs by that of the program which connects: each has a client. The names of the
-    bottleneck's ports stay.
+    the link, and SYNs by that of the program which connects: each has a client (which acknowledges
+    there too). The classes are downloads. The names of the bottleneck's ports stay.
     """
-    between = scenario["topology"]["dumbbell"]["bottleneck"]
+    if any(each.get("opens") != "receiver" for each in scenario["traffic"].values()):
+        raise ValueError("a machine is modelled for downloads")
+    dumbbell = scenario["topology"]["dumbbell"]
+    between = dumbbell["bottleneck"]
     numbers = range(1, processors + 1)
     clients = [f"client{number}" for number in numbers]
     ways = {"server.out": ("server", "processor1"), "server.in": ("left", "server")}
@@ -96,8 +100,11 @@ def on_a_machine(scenario: dict[str, Any], takes: str, processors: int) -> dict[
             routes.append({"at": f"sent{number}", "to": to, "via": f"{side}.on{number}"})
     wire = {"rate": "1000Gbit", "delay": "0ms", "buffer": "100000packets", "one_way": True}
     links = {name: {"from": start, "to": end, **wire} for name, (start, end) in ways.items()}
+    for name, link in links.items():
+        if name.endswith((".in", ".out")):
+            link["delay"] = dumbbell["access"]["delay"]
     links["bottleneck"] = {"from": "left", "to": "right", **between, "users": "to"}
-    ends = {"from": "server", "to": clients, "transport": SHARED_TICKS}
+    ends = {"from": "server", "to": clients}
     turns = {
         name: {"medium": {"name": to, "gap": takes}}
         for name, (_, to) in ways.items()
@@ -106,7 +113,10 @@ def on_a_machine(scenario: dict[str, Any], takes: str, processors: int) -> dict[
     return scenario | {
         "topology": {"links": links},
         "route": routes,
-        "traffic": {name: each | ends for name, each in scenario["traffic"].items()},
+        "traffic": {
+            name: each | ends | {"transport": {"tcp": each["transport"]["tcp"] | TICKS}}
+            for name, each in scenario["traffic"].items()
+        },
         "port": scenario.get("port", {}) | turns,
     }
 

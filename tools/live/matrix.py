@@ -122,6 +122,11 @@ def text(value: float, form: str) -> str:
     return "" if math.isnan(value) else format(value, form)
 
 
+def seeds_of(rows: Sequence[dict[str, Any]]) -> tuple[int, ...]:
+    """Return the seeds of runs."""
+    return tuple(sorted(int(row["seed"]) for row in rows))
+
+
 def pages_table(found: Rows, cells: Sequence[Cell]) -> str:
     """Return pages done by control and load, of one queue; in brackets what was predicted."""
     loads = list(dict.fromkeys(cell.load for cell in cells))
@@ -132,7 +137,7 @@ def pages_table(found: Rows, cells: Sequence[Cell]) -> str:
             [cell] = [each for each in cells if (each.control, each.load) == (control, load)]
             rows = found.get(whole(cell), [])
             said = text(mean(rows, "done"), ".0f") or "not run"
-            predicted = predict(cell, len(rows) or SEEDS)
+            predicted = predict(cell, seeds_of(rows) or SEEDS[:3])
             values.append(said if predicted is None else f"{said} ({predicted['done']:.0f})")
         lines.append(f"| {control} | " + " | ".join(values) + " |")
     return "\n".join(lines)
@@ -242,7 +247,11 @@ def main() -> int:
     rows = read(given.out)
     if given.predict:
         for cell in cells:
-            if (told := predict(cell, given.runs or SEEDS)) is not None:
+            if (
+                told := predict(
+                    cell, SEEDS if given.runs is None else tuple(range(1, given.runs + 1))
+                )
+            ) is not None:
                 print(json.dumps({**asdict(cell), **told}), flush=True)
         return 0
     if given.table:

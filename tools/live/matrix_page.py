@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tools.live import cells
-from tools.live.matrix import by_cell, mean, read, text, whole
+from tools.live.matrix import by_cell, mean, read, seeds_of, text, whole
 from tools.live.pages import CONTROLS, QUEUES, Cell
 from tools.live.pages_predicted import predict
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from tools.live.cells import Line
     from tools.live.matrix import Rows
 
-    Predicts = Callable[[Cell, int], dict[str, Any] | None]
-    """Says what a cell has with the users of so many seeds; none: it is not in the simulator."""
+    Predicts = Callable[[Cell, Sequence[int]], dict[str, Any] | None]
+    """Says what a cell has with the users of these seeds; none: it is not in the simulator."""
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = [DOCS / name for name in ("matrix.md", "matrix-figures.md", "gate.md")]
@@ -111,8 +111,9 @@ class Page:
         if not before:
             return said
         # the users of the runs: of earlier ones, where there is none in the file
-        runs = len(rows) or self.runs[queue, control, load]
-        predicted = self.predicted(Cell(queue, control, load), runs)
+        earlier = range(1, self.runs.get((queue, control, load), 1) + 1)
+        seeds = seeds_of(rows) or tuple(earlier)
+        predicted = self.predicted(Cell(queue, control, load), seeds)
         return f"{said} ({before}" if predicted is None else f"{said} ({predicted['done']:.0f})"
 
 

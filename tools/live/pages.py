@@ -138,6 +138,10 @@ class Cell:
                 changes = {}
         return replace(plan, **changes)
 
+    def moves(self) -> dict[int, float]:
+        """Return the seconds at which a moving capacity changes, and to which part of it."""
+        return {round(self.seconds / 3): 0.5, round(2 * self.seconds / 3): 1.0}
+
 
 class Queue:
     """The qdisc of the router's interface to the link."""
@@ -291,11 +295,11 @@ def measure(cell: Cell) -> dict[str, Any]:
         ports = (str(PORT), str(PORT + 1))
         lab.ready(lab.left, sys.executable, "-m", "tools.live.page_server", LEFT, *ports)
         half_open: list[int] = []
-        moved = {round(cell.seconds / 3): 0.5, round(2 * cell.seconds / 3): 1.0}
+        moves = cell.moves()
 
         def look(second: float) -> None:
-            if cell.load == "moving capacity" and second in moved:
-                queue.move(moved[int(second)])
+            if cell.load == "moving capacity" and second in moves:
+                queue.move(moves[int(second)])
             open_now = lab.within(lab.left, "ss", "-Htn", "state", "syn-recv")
             half_open.append(len(open_now.splitlines()))
 

@@ -7,12 +7,12 @@ import statistics
 from dataclasses import replace
 from functools import cache
 from itertools import product, takewhile
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import tidegate
 from tidegate.scenario.real_gate import REAL_GATE
 from tools.live import loads
-from tools.live.loads import GATES, HOST, endless
+from tools.live.loads import GATES, SHARED_TICKS, endless
 from tools.live.page_server import head
 from tools.live.page_users import (
     CONNECTIONS,
@@ -24,6 +24,9 @@ from tools.live.page_users import (
     arrivals,
 )
 from tools.live.pages import BURST, LIMITS, LOADS, PROVIDER, Cell
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 CONTROLS: dict[str, dict[str, Any]] = {
     **GATES,
@@ -61,7 +64,13 @@ def port(cell: Cell) -> dict[str, Any] | None:
         law |= {"measure": "instantaneous", "counts": "all", "queues": 1}
         law["refuse_at"] = "ingress"
         return {"queue": law} if cell.queue in {"drop-tail", "htb"} else None
-    return {**said, **CONTROLS[cell.control]} if cell.control in CONTROLS else None
+    if cell.gate or cell.control not in CONTROLS:
+        return None
+    control = CONTROLS[cell.control]
+    if "gate" in control:
+        # the file of the gate has a capacity, whatever the link carries later
+        control = {"gate": {**control["gate"], "capacity": f"{cell.mbit:g}Mbit"}}
+    return {**said, **control}
 
 
 def document(cell: Cell, said: dict[str, Any], later: float = 0) -> dict[str, Any]:
@@ -84,31 +93,37 @@ def document(cell: Cell, said: dict[str, Any], later: float = 0) -> dict[str, An
         "size": f"{OBJECT + len(head(OBJECT))}B",
         "pages": pages,
         "patience": f"{plan.patience:g}s",
-        "transport": HOST,
+        "transport": SHARED_TICKS,
     }
-    long = {**endless(plan.long), "arrivals": {"at": [f"{later:.6f}s"] * plan.long}}
+    long = {
+        **endless(plan.long),
+        "transport": SHARED_TICKS,
+        "arrivals": {"at": [f"{later:.6f}s"] * plan.long},
+    }
     changes = []
     if cell.load == "moving capacity":
-        for at, part in ((1, 0.5), (2, 1.0)):
-            to = f"{cell.mbit * part:g}Mbit"
-            when = f"{at * cell.seconds / 3:.3f}s"
+        for second, part in cell.moves().items():
+            to, when = f"{cell.mbit * part:g}Mbit", f"{second + later:.6f}s"
             changes.append({"what": "bottleneck.rate", "at": when, "to": to})
     traffic = {"web": web, **({"long": long} if plan.long else {})}
-    scenario = loads.shaped(cell.seconds, traffic, said, access=loads.SLOWER, **link)
+    # in the kernel with a clock of its own a packet takes no time but on the link
+    access = loads.SLOWER | {"rate": "1000Gbit"}
+    scenario = loads.shaped(cell.seconds + later, traffic, said, access=access, **link)
     return {**scenario, "change": changes} if changes else scenario
 
 
-SEEDS = 10
+SEEDS = tuple(range(1, 11))
 """Of a prediction for users in general: with others a cell may have half or twice as many pages."""
-LATER = [0.037 * number for number in range(4)]
+LATER = [0.069 * number for number in range(4)]
 """Each seed's users come at these times, in seconds, after their own: a run of real hosts begins at
 any time between the ticks of their clocks, and many sessions repeat their packets at the same tick.
-So even the same users load a tenth more or less."""
+(They lie at four places of the 4, 32 and 256 ms between ticks.) So even the same users load a tenth
+more or less."""
 
 
 @cache
-def predict(cell: Cell, seeds: int) -> dict[str, float] | None:
-    """Simulate a cell with the users of so many seeds; none: the simulator does not have it.
+def predict(cell: Cell, seeds: Sequence[int]) -> dict[str, float] | None:
+    """Simulate a cell with the users of these seeds; none: the simulator does not have it.
 
     A run of the lab with a seed has the same users.
     """
@@ -119,8 +134,8 @@ def predict(cell: Cell, seeds: int) -> dict[str, float] | None:
     if said is None or absent or where == ("cake", "moving capacity"):
         return None
     done, times = [], []
-    for seed, later in product(range(1, seeds + 1), LATER):
-        result = tidegate.run(document(replace(cell, seed=seed), said, later))
+    for seed, later in product(seeds, LATER):
+        result = tidegate.run(document(replace(cell, seed=seed), said, later), seed=seed)
         found = [float(each) for each in result.pages["load_time_s"] if each is not None]
         loaded = [each for each in found if not math.isnan(each)]
         done.append(len(loaded))

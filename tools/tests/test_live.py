@@ -192,8 +192,7 @@ def test_predictions_have_the_way_back_of_a_lab_with_a_shaper() -> None:
 
 
 # A seed has the same users in the lab and in a prediction, but for the tick at which they begin:
-# others load half or twice as many pages. Both give up what is not connected when the page is
-# there.
+# others load half or twice as many pages.
 def test_a_prediction_has_the_users_of_the_lab(monkeypatch: pytest.MonkeyPatch) -> None:
     cell = live_pages.Cell("drop-tail", "none", "moving load", seed=2)
     came: list[float] = []
@@ -211,33 +210,105 @@ def test_a_prediction_has_the_users_of_the_lab(monkeypatch: pytest.MonkeyPatch) 
     with pytest.raises(ExceptionGroup):
         asyncio.run(Run(cell.plan()).come())
     assert len(came) > 100
-    for later in (0, 0.037):
-        web = pages_predicted.document(cell, {}, later)["traffic"]["web"]
+    for later in (0, 0.069):
+        predicted = pages_predicted.document(cell, {}, later)
+        web = predicted["traffic"]["web"]
         users = [float(each.removesuffix("s")) - later for each in web["arrivals"]["at"]]
         assert users == pytest.approx(came[:-1], abs=1e-6)
-        assert web["pages"]["cancels"]
-    other = pages_predicted.document(replace(cell, seed=1), {})
-    assert other["traffic"]["web"]["arrivals"]["at"] != web["arrivals"]["at"]
+        assert float(predicted["duration"].removesuffix("s")) == cell.seconds + later
+        other = pages_predicted.document(replace(cell, seed=1), {}, later)
+        assert other["traffic"]["web"]["arrivals"]["at"] != web["arrivals"]["at"]
+
+
+# Of `tools.live.page_users`: who has the page gives up what is not connected (`opening` is
+# cancelled), and long flows begin at once. Of `tools.live.pages`: a third and two thirds of 40 s
+# are 13 and 27 whole seconds, and the gate's file has a capacity that stays.
+def test_a_prediction_has_the_link_and_the_habits_of_the_lab() -> None:
+    cell = live_pages.Cell("drop-tail", "tide", "long flows")
+    traffic = pages_predicted.document(cell, {}, 0.069)["traffic"]
+    assert traffic["web"]["pages"]["cancels"]
+    assert traffic["long"]["arrivals"]["at"] == ["0.069000s"] * 5
+    cell = replace(cell, load="moving capacity")
+    said = pages_predicted.port(cell) or {}
+    assert said["gate"]["capacity"] == "5Mbit"
+    changes = pages_predicted.document(cell, said)["change"]
+    assert [(float(each["at"].removesuffix("s")), each["to"]) for each in changes] == [
+        (13, "2.5Mbit"),
+        (27, "5Mbit"),
+    ]
+    assert pages_predicted.port(replace(cell, gate="onset = '0s'")) is None
+
+
+def test_a_prediction_is_of_the_seeds_that_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, int]] = []
+
+    def run(scenario: dict[str, Any], seed: int) -> MagicMock:
+        asked.append((scenario["traffic"]["web"]["arrivals"]["at"][0], seed))
+        return MagicMock(pages={"load_time_s": [1.0, None]})
+
+    monkeypatch.setattr(tidegate, "run", run)
+    cell = live_pages.Cell("drop-tail", "none", "steady", seconds=3)
+    found = pages_predicted.predict(cell, (1, 3))
+    assert found
+    assert found["done"] == 1
+    assert [seed for _, seed in asked] == [1] * 4 + [3] * 4
+    assert len(set(asked)) == 8
+
+
+def crowded(processors: int, takes: str, gate: str = "none") -> tidegate.Result:
+    """Run ten downloads that begin at once, between hosts of one machine, or of several (none)."""
+    begin = {"arrivals": {"at": ["1s"] * 10}}
+    traffic = {"web": {**begin, "opens": "receiver", "size": "3kB", "transport": loads.HOST}}
+    port = {"record": 1000, **loads.GATES[gate]}
+    scenario = loads.shaped(5, traffic, port, access={"rate": "1000Gbit", "delay": "1ms"})
+    if processors:
+        scenario = loads.on_a_machine(scenario, takes, processors)
+    scenario["port"]["bottleneck.reverse"] = {"record": 1000}
+    return tidegate.run(scenario)
 
 
 # Of the lab: its hosts share the processors of one kernel. By hand, with a packet in 1 ms: ten SYNs
 # that are sent at once come to the router 1 ms apart; where clients are on two processors, two come
-# at once.
+# at once. What the server sends shares the first one: its packets are 1 ms apart.
 @pytest.mark.parametrize("processors", [1, 2])
 def test_a_machine_sends_one_packet_at_a_time_with_each_processor(processors: int) -> None:
-    class_ = {"opens": "receiver", "size": "1kB", "transport": loads.HOST}
-    traffic = {"web": {**class_, "arrivals": {"at": ["1s"] * 10}}}
-    shaped = loads.shaped(2, traffic, {"record": 1000})
-    scenario = loads.on_a_machine(shaped, "1ms", processors)
-    scenario["port"]["bottleneck.reverse"] = {"record": 1000}
-    found = tidegate.run(scenario)
-    assert found.summary["classes"][0]["completed"] == 10
-    syns = [each for each in found.arrivals.iter_rows(named=True) if each["time_s"] < 1.02]
-    assert {each["port"] for each in syns} == {"bottleneck.reverse"}
-    gaps = [after["time_s"] - before["time_s"] for before, after in pairwise(syns)]
-    assert len(gaps) == 9
+    found = list(crowded(processors, "1ms").arrivals.iter_rows(named=True))
+    syns = [each["time_s"] for each in found if each["port"] == "bottleneck.reverse"][:10]
+    gaps = [after - before for before, after in pairwise(syns)]
     assert max(gaps) == pytest.approx(1e-3, abs=1e-6)
     assert min(gaps) == pytest.approx(1e-3 if processors == 1 else 0, abs=1e-6)
+    sent = [each["time_s"] for each in found if each["port"] == "bottleneck"]
+    assert min(after - before for before, after in pairwise(sent)) > 0.999e-3
+
+
+# The same but for the machine: where a packet takes no time, each download takes as long as between
+# hosts of their own, with a gate too (both ways of the link have the names that it knows).
+@pytest.mark.parametrize("gate", ["none", "tide"])
+def test_a_machine_that_takes_no_time_changes_nothing(gate: str) -> None:
+    plain, machine = (crowded(count, "0s", gate).flows for count in (0, 1))
+    assert len(plain["fct_s"]) == 10
+    assert list(machine["fct_s"]) == pytest.approx(list(plain["fct_s"]), abs=1e-5)
+
+
+def test_a_prediction_has_the_machine_that_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[dict[str, Any]] = []
+
+    def simulate(scenario: dict[str, Any], *_: object) -> tuple[Any, None]:
+        asked.append(scenario)
+        return None, None
+
+    monkeypatch.setattr(figures, "simulate", simulate)
+    monkeypatch.setattr(figures, "of_flows", lambda *_: None)
+    monkeypatch.setattr(figures, "show", lambda *_: None)
+    wanted = figures.Wanted(25, 1, ["tide"], 1, predict=True, back="7Mbit")
+    figures.overload(replace(wanted, packet="4us", processors=3))
+    (found,) = asked
+    assert found["port"]["turn3"]["medium"]["gap"] == "4us"
+    assert found["topology"]["links"]["bottleneck"]["reverse"]["rate"] == "7Mbit"
+    assert {tuple(each["to"]) for each in found["traffic"].values()} == {
+        ("client1", "client2", "client3")
+    }
+    assert found["port"]["bottleneck"]["gate"]["law"] == "tide"
 
 
 SHORT_OF_FILES = """
@@ -360,9 +431,9 @@ def test_the_page_of_the_matrix_takes_what_was_measured_anew() -> None:
     assert "| none | 35 (51) | 74 (29) |" in told
     assert "| none | 45 (51) |" in told
     assert "| tide | 218 | 207 |" in told
-    # it predicts for the users of the runs: two anew, three before
-    told = matrix_page.renewed(PAGE, found, lambda _, runs: {"done": runs}, lines)
-    assert "| none | 35 (2) | 74 (3) |" in told
+    # it predicts for the users of the runs: of the seeds 30 and 40 anew, of 1 to 3 before
+    told = matrix_page.renewed(PAGE, found, lambda _, seeds: {"done": sum(seeds)}, lines)
+    assert "| none | 35 (70) | 74 (6) |" in told
     new, *others = cells.renewed(lines, found)
     assert (new.runs, new.done, new.least, new.most) == ("2", "35", "30", "40")
     assert (new.page_s, new.wasted) == ("1.0", "100")
@@ -408,8 +479,10 @@ def test_the_tables_of_the_page_are_those_of_the_file() -> None:
 def test_every_page_with_cells_has_those_of_the_file() -> None:
     own = [line for line in cells.read() if line.kernel == cells.OWN_CLOCK]
     of = [matrix.whole(live_pages.Cell(line.queue, line.control, line.load)) for line in own]
-    found = {cell: [{"done": float(line.done)}] for cell, line in zip(of, own, strict=True)}
-    none = {cell: [{"done": -1.0}] for cell in found}
+    found = {
+        cell: [{"done": float(line.done), "seed": 1}] for cell, line in zip(of, own, strict=True)
+    }
+    none = {cell: [{"done": -1.0, "seed": 1}] for cell in found}
     for page in matrix_page.PAGES:
         text = page.read_text(encoding="utf-8")
         assert matrix_page.renewed(text, found, lambda *_: None, own) == text

@@ -13,6 +13,7 @@ use tidegate_core::law::queue::{Discipline, Traits};
 use tidegate_core::law::rate::RateLaw;
 use tidegate_core::law::session::keep::Kept;
 use tidegate_core::law::session::onset::AtOnset;
+use tidegate_core::law::session::told::Told;
 use tidegate_core::law::session::{Admission, Admit, Counts, Knobs, young};
 use tidegate_core::law::{Controller, Draw};
 use tidegate_core::port::{Policer, Port, Stage, Stages, Stamp};
@@ -215,6 +216,10 @@ impl scenario::Port {
             let law = match keys.tokens_keep {
                 0.0 => law,
                 epochs => Box::new(Kept::new(law, epochs)),
+            };
+            let law = match keys.capacity {
+                Some(capacity) => Box::new(Told::new(law, capacity)),
+                None => law,
             };
             stages.gate = Some(Stage::new(Admit::new(rules), law));
         }

@@ -234,7 +234,7 @@ tcp! {
     send_buffer: u8 = u8 [0 to 255] "Largest windows so far that the socket takes of what is not acknowledged (Linux: 2); who sends closes it when it has taken all. With fin_rides the FIN then goes with the last segment if that has not left, else alone; 0: the socket takes all before anything leaves. With sack only";
     lost_syn: LostSyn = LostSyn "What a lost SYN does to the start of the connection";
     timer_rule: TimerRule = TimerRule "How long a retransmission timeout stays backed off";
-    shared_ticks: bool = bool "Whether the timers of all hosts fire at the same ticks, as those of a lab on one machine do; with the timer rule linux";
+    shared_ticks: bool = bool "Whether the timers of the class fire at the same ticks on all hosts, as on those of a lab on one machine; with the timer rule linux";
     loss_rule: LossRule = LossRule "What a loss does to the window";
     limited_transmit: bool = bool "Whether each of the first two duplicate ACKs sends a new segment (limited transmit, RFC 3042); left out, it is true with the loss rule one-way and false with full-tcp";
     tick: Time = Time ["0s" to "10s"] "Clock granularity of round-trip measurements (0s: none)";

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 STAGES = ("gate", "queue")
 """Stages of a port whose laws are compared."""
 _OF_THE_PORT = {"gate": ("admit", "opener", "refuse", "charge"), "queue": ()}
-_WHO = ("clients", "connections")
+_WHO = ("clients", "connections", "visits")
 _EXAMPLES = {
     "gate": "LAW, fixed-rate:RATE, or LAW:FIELD=VALUE, as in close-probe:alpha_min=5",
     "queue": "LAW or LAW:FIELD=VALUE, as in red:min_th=5:max_th=15",
@@ -146,7 +146,7 @@ def _upon(stage: str, asked: Mapping[str, Any], stands: Mapping[str, Any]) -> di
     same = asked.get("law") == stands.get("law")
     settings = dict(stands) if same else {}
     # `admit` gives either the opener, which belongs to the port and stays, or what the law admits
-    # (connections or clients), which belongs to the law and goes with it
+    # (connections, clients or visits), which belongs to the law and goes with it
     if not same and stands.get("admit") in _WHO:
         stands = {name: value for name, value in stands.items() if name != "admit"}
     elif asked.get("admit") in _WHO and stands.get("admit", "clients") not in _WHO:

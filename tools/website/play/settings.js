@@ -64,7 +64,7 @@
     return [slider.key, slider.text ? JSON.stringify(value) : value];
   };
 
-  const WHO = ["clients", "connections"];
+  const WHO = ["clients", "connections", "visits"];
   const OF_THE_PORT = { gate: ["admit", "opener", "refuse", "charge"], queue: [] };
   // A law asked for at a stage of a port, with those settings of the port that stay: the rule of
   // `--gate`, `--queue` and variants.

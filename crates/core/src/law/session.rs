@@ -26,6 +26,7 @@ pub mod quic;
 pub mod rounds;
 mod threshold;
 pub mod tide;
+pub mod told;
 pub mod young;
 
 use crate::packet::{Ext, Flags, Form, Packet};

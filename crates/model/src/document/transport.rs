@@ -95,7 +95,7 @@ keys! {
 settings! {
     /// QUIC by a real stack, whose own code makes and reads every datagram.
     "QuicDoc" as pub(crate) QuicDoc = "a table, as in { stack = \"quinn\", control = \"cubic\" }":
-    stack: String = "quinn" "The stack: quinn or noq, which `make stacks` builds in, or one of your own by the name under which it is handed in";
+    stack: String = "quinn" "The stack: quinn or noq, or smoltcp of TCP, which `make stacks` builds in, or one of your own by the name under which it is handed in";
     control: QuicControl = { QuicControl::default() } "Its congestion control; default cubic";
     crypto: QuicCrypto = { QuicCrypto::default() } "What protects its packets; default null";
     packet: Size = "1500B" ["1228B" to "9000B"] "Size of a full packet, headers of IP and UDP included";

@@ -199,6 +199,7 @@ keys! {
     onset: Time = "0s" quiet ["0s" to "60s"] "Nothing is refused until the excess of admitted sessions, with those whose handshakes the queue lost, would take so long to end at the present pace: in two epochs where the queue loses a packet in twenty or more, or the link carries less than ten packets of each in 0.3 s; else for ten seconds; and then until an epoch without a refusal, as at a real gate" + "With 0s the law decides from the start.";
     ends_of: EndsOf = { EndsOf::Sender } quiet "Whose FIN ends a session: `peer`, as at a real gate, the receiver's, which comes in by the other direction of the link; default `sender`: the sender's, which leaves";
     refuse_at: Option<RefuseAt> = none "Where a download is refused: `ingress`, its SYN as it comes in by the other direction of the link, or `egress`, the SYN+ACK as it leaves; default `ingress` if `ends_of` is `peer`, else `egress`";
+    capacity: Option<Rate> = none "The capacity that the law is told, as the file of a real gate says it; default: what the link has at the moment";
     tokens_keep: f64 = 0 quiet [0 to 60] "Epochs for which the tokens keep that nobody has used (limiter `token-bucket`); a real gate keeps them for 2" + "With 0 a bucket holds one token.";
 }
 

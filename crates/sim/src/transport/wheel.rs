@@ -18,7 +18,7 @@
 //! | -      | `LEVELS` | 4   | levels that differ in their order: waits up to 2 minutes |
 //!
 //! The sessions of one host share its ticks. Hosts do not: each has started at a time of its
-//! own (`started`), drawn from its number. With `shared_ticks` all have that of the host 0.
+//! own (`started`), drawn from its number. In classes with `shared_ticks` all have that of the host 0.
 //!
 //! Limits: the acceptor's SYN+ACK of an upload waits exactly as long as it should. Timers that were
 //! set within 0.27 ms fire in the order of their flows. A kernel has such a wheel for each processor,

@@ -44,6 +44,14 @@ pub(super) fn effective(
     check.require(!stray, &path("hystart"), "only cubic has it", "leave it out");
     let stray = !starts_unpaced(&tcp) && doc.unpaced.is_some_and(|asked| asked > 0);
     check.require(!stray, &path("unpaced"), "goes with bbr and bbr3", "leave it out");
+    let stray = doc.shared_ticks == Some(true) && !tcp.timer_rule.of_linux();
+    let what = "goes with the timer rule linux";
+    check.require(
+        !stray,
+        &path("shared_ticks"),
+        what,
+        "leave it out, or write profile = \"linux\"",
+    );
     check_start(check, &["traffic", class, "transport", transport], doc, &tcp);
     *doc = spelled_out(&tcp, transport);
     tcp
