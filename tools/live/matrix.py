@@ -228,6 +228,7 @@ def options() -> argparse.ArgumentParser:
     parser.add_argument("--mbit", type=float, default=5, help="rate of the link")
     parser.add_argument("--users", type=float, default=2, help="a second, of what the link carries")
     parser.add_argument("--gate", default="", help="more settings of the gate, as in its file")
+    parser.add_argument("--sysctl", default="", help="of the hosts: NAME=VALUE")
     parser.add_argument("--out", type=Path, default=FILE)
     parser.add_argument("--table", action="store_true", help="print the tables of what was run")
     parser.add_argument("--predict", action="store_true", help="ask the simulator instead")
@@ -239,7 +240,7 @@ def main() -> int:
     given = options().parse_args()
     sizes = {"mbit": given.mbit, "seconds": given.seconds, "users": given.users}
     cells = [
-        Cell(queue, control, load, **sizes, gate=given.gate)
+        Cell(queue, control, load, **sizes, gate=given.gate, sysctl=given.sysctl)
         for queue in given.queue or QUEUES
         for load in given.load or OF_THE_MATRIX
         for control in given.control or CONTROLS

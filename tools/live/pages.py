@@ -97,6 +97,8 @@ class Cell:
     """Users a second under a steady load, of what the link carries."""
     gate: str = ""
     """Settings of the gate beside those of its control, as in its file."""
+    sysctl: str = ""
+    """Of the hosts, as NAME=VALUE."""
 
     @property
     def carries(self) -> float:
@@ -285,6 +287,9 @@ def measure(cell: Cell) -> dict[str, Any]:
     """Run a cell; return it with what was measured."""
     with Lab(late_ms=LATE_MS) as lab:
         link = lab.link(lab.write(SCENARIO)[0])
+        if cell.sysctl:
+            for host in (lab.left, lab.right):
+                lab.put(host, cell.sysctl)
         # the answers to forged SYNs cross the link, and end there
         lab.users(f"{CLIENTS}.0.0/16", SOURCES)
         queue = Queue(lab, cell)

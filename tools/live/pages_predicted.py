@@ -73,9 +73,19 @@ def port(cell: Cell) -> dict[str, Any] | None:
     return {**said, **control}
 
 
+WITHOUT: dict[str, dict[str, Any]] = {
+    "": {},
+    "net.ipv4.tcp_sack=0": {"sack": False, "prr": False, "rack": False, "tlp": False},
+    "net.ipv4.tcp_recovery=0": {"rack": False},
+    "net.ipv4.tcp_early_retrans=0": {"tlp": False},
+}
+"""What simulated hosts have where real ones have a sysctl."""
+
+
 def document(cell: Cell, said: dict[str, Any], later: float = 0) -> dict[str, Any]:
     """Return the scenario of a cell: the users of the lab, `later` by so many seconds."""
     plan = cell.plan()
+    transport = {"tcp": SHARED_TICKS["tcp"] | WITHOUT[cell.sysctl]}
     come = takewhile(lambda due: due < cell.seconds, (due + later for due, _ in arrivals(plan)))
     link = {"rate": f"{cell.mbit:g}Mbit", "delay": "18ms"}
     link["buffer"] = ROOM.get(cell.queue, f"{cell.buffer}B")
@@ -93,11 +103,11 @@ def document(cell: Cell, said: dict[str, Any], later: float = 0) -> dict[str, An
         "size": f"{OBJECT + len(head(OBJECT))}B",
         "pages": pages,
         "patience": f"{plan.patience:g}s",
-        "transport": SHARED_TICKS,
+        "transport": transport,
     }
     long = {
         **endless(plan.long),
-        "transport": SHARED_TICKS,
+        "transport": transport,
         "arrivals": {"at": [f"{later:.6f}s"] * plan.long},
     }
     changes = []
@@ -131,7 +141,8 @@ def predict(cell: Cell, seeds: Sequence[int]) -> dict[str, float] | None:
     # its link changes and is no shaper; its HTB has no classes
     where = (cell.queue, cell.load)
     absent = cell.load in LOADS[5:] or cell.queue == PROVIDER or where == ("htb", "long flows")
-    if said is None or absent or where == ("cake", "moving capacity"):
+    unknown = cell.sysctl not in WITHOUT
+    if said is None or absent or unknown or where == ("cake", "moving capacity"):
         return None
     done, times = [], []
     for seed, later in product(seeds, LATER):

@@ -237,6 +237,9 @@ def test_a_prediction_has_the_link_and_the_habits_of_the_lab() -> None:
         (27, "5Mbit"),
     ]
     assert pages_predicted.port(replace(cell, gate="onset = '0s'")) is None
+    without = pages_predicted.document(replace(cell, sysctl="net.ipv4.tcp_sack=0"), said)
+    assert without["traffic"]["web"]["transport"]["tcp"]["sack"] is False
+    assert pages_predicted.predict(replace(cell, sysctl="net.ipv4.tcp_frto=0"), (1,)) is None
 
 
 def test_a_prediction_is_of_the_seeds_that_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,6 +20,7 @@ use tidegate_core::port::{Policer, Port, Stage, Stages, Stamp};
 use tidegate_core::units::{Rate, Time};
 
 use crate::draw::stream;
+use crate::registry::law::GateKeys;
 use crate::registry::law::filter::FilterLaw;
 use crate::scenario::{self, LinkValue, QueueLaw};
 pub use link::Media;
@@ -213,16 +214,22 @@ impl scenario::Port {
                     Box::new(AtOnset::new(law, wait, young.sample == 1))
                 }
             };
-            let law = match keys.tokens_keep {
-                0.0 => law,
-                epochs => Box::new(Kept::new(law, epochs)),
-            };
-            let law = match keys.capacity {
-                Some(capacity) => Box::new(Told::new(law, capacity)),
-                None => law,
-            };
-            stages.gate = Some(Stage::new(Admit::new(rules), law));
+            stages.gate = Some(Stage::new(Admit::new(rules), as_at_a_real_gate(law, keys)));
         }
         Ok(Some(stages))
+    }
+}
+
+/// A law that keeps tokens, and knows a capacity, as at a real gate, where the keys say so.
+fn as_at_a_real_gate(
+    mut law: Box<dyn Controller<Knobs, Counts>>,
+    keys: &GateKeys,
+) -> Box<dyn Controller<Knobs, Counts>> {
+    if keys.tokens_keep > 0.0 {
+        law = Box::new(Kept::new(law, keys.tokens_keep));
+    }
+    match keys.capacity {
+        Some(capacity) => Box::new(Told::new(law, capacity)),
+        None => law,
     }
 }
