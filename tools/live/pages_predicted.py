@@ -76,7 +76,6 @@ def port(cell: Cell) -> dict[str, Any] | None:
 WITHOUT: dict[str, dict[str, Any]] = {
     "": {},
     "net.ipv4.tcp_sack=0": {"sack": False, "prr": False, "rack": False, "tlp": False},
-    "net.ipv4.tcp_recovery=0": {"rack": False},
     "net.ipv4.tcp_early_retrans=0": {"tlp": False},
 }
 """What simulated hosts have where real ones have a sysctl."""
@@ -96,6 +95,8 @@ def document(cell: Cell, said: dict[str, Any], later: float = 0) -> dict[str, An
         "request": f"{len(REQUEST.format(OBJECT))}B",
         # what is not connected when the page has come is given up (`page_users`)
         "cancels": True,
+        # a user connects before it asks: the SYN+ACKs enter the queue before the answer
+        "server": "10us",
     }
     web: dict[str, Any] = {
         "direction": "download",

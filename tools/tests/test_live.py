@@ -227,6 +227,7 @@ def test_a_prediction_has_the_link_and_the_habits_of_the_lab() -> None:
     cell = live_pages.Cell("drop-tail", "tide", "long flows")
     traffic = pages_predicted.document(cell, {}, 0.069)["traffic"]
     assert traffic["web"]["pages"]["cancels"]
+    assert traffic["web"]["pages"]["server"] == "10us"
     assert traffic["long"]["arrivals"]["at"] == ["0.069000s"] * 5
     cell = replace(cell, load="moving capacity")
     said = pages_predicted.port(cell) or {}
