@@ -17,7 +17,7 @@ keys! {
     persistent: bool = true "Whether connections stay open for further objects and pages" + "With false each object has a connection of its own.";
     cancels: bool = false quiet "Whether a connection that is not open yet when the page has come is given up" + "With false it goes on trying, and closes once it is open.";
     request: Size = { request() } "Bytes of a request, without headers of TCP and IP; default 400B, from 1B up to the payload of a packet" + "Requests that are sent at once share packets.";
-    server: Amount<Time> = { at_once() } "How long the server takes from a request to the first byte of its answer: a time or a distribution; default 0s";
+    server: Amount<Time> = { at_once() } "How long the server takes from a request to the first byte of its answer: a time or a distribution; default 0s" + "With 0s an answer enters a queue before the SYN+ACKs of connections that are opened with the request; with 10us behind them, as from a real server.";
     count: PageCount = 1 [1 to 1000000] "Pages that a user loads one after the other, or \"unlimited\"";
     think: Amount<Time> = { at_once() } "From a loaded page to the start of the next: a time or a distribution; default 0s";
 }
