@@ -210,7 +210,7 @@ def test_a_run_that_is_stopped_and_started_ten_times_takes_no_more_memory(page):
         page.wait("tidegate.lab.summaries")
         now, memory = page.value("[tidegate.lab.runs[0].now, tidegate.lab.runs[0].memory]")
         taken.append((now, memory))
-    # A run tells of its memory when it stops. What its tables take as texts, afterwards, the next one
+    # A run tells of its memory when it stops. What its tables then take as texts, the next one
     # tells of: 11 MB after a run that had come to 1242 s.
     times, memory = zip(*taken, strict=True)
     most = max(memory[:6])
