@@ -240,6 +240,7 @@ fn a_control_is_chosen_inside_tcp() {
         ("{ tcp = { control = \"cubik\" } }", "cubic"),
         ("{ qfcp = { control = \"cubic\" } }", "has no effect with `qfcp`"),
         ("{ tcp = { control = \"reno\", unpaced = 10 } }", "goes with bbr and bbr3"),
+        ("{ tcp = { profile = \"rfc\", shared_ticks = true } }", "goes with the timer rule linux"),
         ("{ tcp = { control = \"reno\", hystart = \"linux\" } }", "only cubic has it"),
         ("{ tcp = { control = \"bbr\", start = \"search\" } }", "goes with reno and cubic"),
         ("{ qfcp = { paced_start = true } }", "goes with reno and cubic"),
