@@ -37,14 +37,7 @@ from tidegate.hosts.lab import (
     valid,
 )
 from tools.live.cost import Cost, counting_time, hooks, in_turn, mean_times, put_empty
-from tools.live.loads import (
-    GATES,
-    document,
-    endless,
-    on_a_machine,
-    pages,
-    shaped,
-)
+from tools.live.loads import GATES, document, endless, on_a_machine, pages, shaped
 from tools.live.measure import Flow, Measures, mean_and_spread, of_flows, read, simulate
 from tools.live.today import today
 

@@ -215,6 +215,19 @@ def tables(found: Rows, cells: Sequence[Cell]) -> None:
         print(f"  {cell.queue}, {cell.load}, {cell.control}")
 
 
+def print_predicted(cells: Sequence[Cell], runs: int | None) -> int:
+    """Print what the simulator says of each cell that it has; 1: it has none."""
+    seeds = tuple(range(1, runs + 1)) if runs else SEEDS
+    code = 1
+    for cell in cells:
+        if said := predict(cell, seeds):
+            print(json.dumps({**asdict(cell), **said}), flush=True)
+            code = 0
+    if code:
+        print("the simulator has none of these cells", file=sys.stderr)
+    return code
+
+
 def options() -> argparse.ArgumentParser:
     """Return the options of the command line."""
     parser = argparse.ArgumentParser(prog="python -m tools.live.matrix", description=__doc__)
@@ -247,14 +260,7 @@ def main() -> int:
     ]
     rows = read(given.out)
     if given.predict:
-        for cell in cells:
-            if (
-                told := predict(
-                    cell, SEEDS if given.runs is None else tuple(range(1, given.runs + 1))
-                )
-            ) is not None:
-                print(json.dumps({**asdict(cell), **told}), flush=True)
-        return 0
+        return print_predicted(cells, given.runs)
     if given.table:
         tables(by_cell(rows), cells)
         return 0
