@@ -6,7 +6,8 @@ from typing import Any
 
 from tidegate.scenario.real_gate import REAL_GATE
 
-HOST = {"tcp": {"profile": "linux"}}
+HOST = {"tcp": {"profile": "linux", "undo": True, "quick_again": 16}}
+"""A host as Linux is, with what the profile leaves out (docs/linux-hosts.md)."""
 TICKS = {"shared_ticks": True}
 SHARED_TICKS = {"tcp": HOST["tcp"] | TICKS}
 """Hosts of one machine."""

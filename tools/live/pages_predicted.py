@@ -75,7 +75,13 @@ def port(cell: Cell) -> dict[str, Any] | None:
 
 WITHOUT: dict[str, dict[str, Any]] = {
     "": {},
-    "net.ipv4.tcp_sack=0": {"sack": False, "prr": False, "rack": False, "tlp": False},
+    "net.ipv4.tcp_sack=0": dict.fromkeys(("sack", "prr", "rack", "tlp", "undo"), False),
+    "net.ipv4.tcp_timestamps=0": {
+        "timestamps": False,
+        "undo": False,
+        "mss": "1460B",
+        "header": "40B",
+    },
     "net.ipv4.tcp_early_retrans=0": {"tlp": False},
 }
 """What simulated hosts have where real ones have a sysctl."""
@@ -87,7 +93,7 @@ def document(cell: Cell, said: dict[str, Any], later: float = 0) -> dict[str, An
     transport = {"tcp": SHARED_TICKS["tcp"] | WITHOUT[cell.sysctl]}
     come = takewhile(lambda due: due < cell.seconds, (due + later for due, _ in arrivals(plan)))
     link = {"rate": f"{cell.mbit:g}Mbit", "delay": "18ms"}
-    link["buffer"] = ROOM.get(cell.queue, f"{cell.buffer}B")
+    link["buffer"] = ROOM.get(cell.queue, f"{cell.buffer - 1500}B")
     pages = {
         "document": f"{DOCUMENT + len(head(DOCUMENT))}B",
         "objects": OBJECTS,

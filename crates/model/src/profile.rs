@@ -227,6 +227,7 @@ tcp! {
     recovery: Recovery = Recovery "How losses within a window are repaired";
     delayed_ack: Option<Time> = DelayedAck ["1us" to "1h"] "Whether every second segment is acknowledged: false, true, or how long an ACK may wait";
     quick_acks: u8 = u8 [0 to 255] "How many acknowledgements are not delayed, at the start and after a segment that had already arrived";
+    quick_again: u8 = u8 [0 to 255] "How many are not delayed after a gap of more than a timeout, in which the sender may have started anew (Linux: 16); 0: none";
     unpaced: u8 = u8 [0 to 255] "How many data segments bbr and bbr3 send at the start without pacing";
     nagle: bool = bool "Whether a short last segment waits until all earlier data is acknowledged (Nagle, RFC 896)";
     fin_waits: bool = bool "Whether the FIN waits until all data is acknowledged, as in ns-2's FullTcp; a last segment that is short or the only one carries it at once";
@@ -239,6 +240,7 @@ tcp! {
     limited_transmit: bool = bool "Whether each of the first two duplicate ACKs sends a new segment (limited transmit, RFC 3042); left out, it is true with the loss rule one-way and false with full-tcp";
     tick: Time = Time ["0s" to "10s"] "Clock granularity of round-trip measurements (0s: none)";
     timestamps: bool = bool "Whether every segment is timed (RFC 7323) or one per round trip";
+    undo: bool = bool "Whether a cut of the window is undone where a timestamp shows that nothing was lost (RFC 3522, RFC 4015); with timestamps and rack";
     handshake: bool = bool "Whether a handshake opens the connection; false: it is open from the start and sends data at once";
     ecn: bool = bool "Whether both ends understand marks (RFC 3168), as queues with `ecn` set them; dctcp and prague always do";
     control: TcpControl = TcpControl "Which control decides about the window: reno, cubic, bbr, bbr3, dctcp, prague or ledbat";

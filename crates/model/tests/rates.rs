@@ -241,6 +241,11 @@ fn a_control_is_chosen_inside_tcp() {
         ("{ qfcp = { control = \"cubic\" } }", "has no effect with `qfcp`"),
         ("{ tcp = { control = \"reno\", unpaced = 10 } }", "goes with bbr and bbr3"),
         ("{ tcp = { profile = \"rfc\", shared_ticks = true } }", "goes with the timer rule linux"),
+        ("{ tcp = { profile = \"rfc\", undo = true } }", "goes with timestamps and rack"),
+        (
+            "{ tcp = { profile = \"linux\", timestamps = false, undo = true } }",
+            "goes with timestamps and rack",
+        ),
         ("{ tcp = { control = \"reno\", hystart = \"linux\" } }", "only cubic has it"),
         ("{ tcp = { control = \"bbr\", start = \"search\" } }", "goes with reno and cubic"),
         ("{ qfcp = { paced_start = true } }", "goes with reno and cubic"),

@@ -182,11 +182,24 @@ pub(crate) struct Ctx<'a> {
     pub(crate) sink: u16,
     /// SYNs sent.
     pub(crate) syn_tries: &'a mut u16,
-    /// How long the receiver waits for the answer to its FIN; zero: there was no sample from the
-    /// handshake.
-    pub(crate) fin_wait: &'a mut Time,
+    /// Of the receiver.
+    pub(crate) timeouts: &'a mut Timeouts,
     /// Number of the client that opens the connection.
     pub(crate) client: u16,
+}
+
+/// What a receiver waits for seldom.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Timeouts {
+    /// How long it waits for the answer to its FIN; zero: there was no sample from the handshake.
+    pub(crate) fin: Time,
+    /// Its retransmission timeout by the handshake; until that is complete, when the SYN or SYN+ACK
+    /// left; [`Time::NEVER`]: there was none.
+    pub(crate) own: Time,
+}
+
+impl Timeouts {
+    pub(crate) const NEW: Timeouts = Timeouts { fin: Time::ZERO, own: Time::NEVER };
 }
 
 /// The state of a flow at one instant.

@@ -158,6 +158,30 @@ fn a_slow_server_adds_its_time_and_no_request() {
     assert_eq!(total(&results, "bottleneck.reverse", "arrived_packets"), 16.0);
 }
 
+/// Linux (`tcp_event_data_sent`, `tcp_delack_timer_handler`): a server acknowledges the first of four
+/// requests at once. Of an answer within 40 ms the next requests are not acknowledged apart; where it
+/// takes 50 ms each is, after 40. By other rules each one that has to wait is. What reaches the
+/// client without data otherwise is the same whatever the server takes.
+#[test]
+fn an_answer_takes_the_acknowledgement_of_its_request_along() {
+    let packets = |profile: &str, server: &str| {
+        let pages =
+            format!("{{ objects = 4, connections = 1, concurrent = 1, server = \"{server}\" }}");
+        let own = "profile = \"rfc\", mss = \"1448B\", header = \"52B\", delayed_ack = false";
+        let text = web(&pages, TEN, "").replace(own, profile);
+        total(&run(&load(&text, &[]), 1), "bottleneck", "arrived_packets")
+    };
+    for (profile, server, apart) in [
+        ("profile = \"linux\"", "10ms", 1.0),
+        ("profile = \"linux\"", "50ms", 4.0),
+        ("profile = \"rfc\"", "10ms", 4.0),
+    ] {
+        // an answer that is there at once takes it along
+        let more = packets(profile, server) - packets(profile, "0s");
+        assert_eq!(more, apart, "{profile}, {server}");
+    }
+}
+
 /// Without persistent connections each object pays for its own handshake; two connections at
 /// once carry four objects in twice the time of one pair.
 #[test]

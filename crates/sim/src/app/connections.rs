@@ -56,7 +56,8 @@ impl Connections {
     ) -> Identity {
         let identity = self.flows.open_for(flow, control, world);
         let slot = FlowId(identity.slot.0).slot();
-        let exchange = Exchange::new(user, flow.row, !flow.download);
+        let class = &world.classes[usize::from(self.flows.class(slot as u32))];
+        let exchange = Exchange::new(user, flow.row, !flow.download, class);
         match self.exchanges.get_mut(slot) {
             Some(place) => *place = exchange,
             None => self.exchanges.push(exchange),
@@ -140,8 +141,11 @@ impl Connections {
         let (bytes, _) = self.packing(slot, world);
         let class = &world.classes[usize::from(self.flows.class(slot))];
         let payload = u32::from(packet.size).saturating_sub(class.tcp.header);
-        let exchange = &self.exchanges[slot as usize];
+        let exchange = &mut self.exchanges[slot as usize];
         let next = exchange.is_next(packet.seq, (payload / bytes).max(1));
+        if !next {
+            exchange.came_twice();
+        }
         if !next && exchange.is_making() {
             let served = exchange.served;
             self.flows.acknowledge(slot, served, world);
@@ -151,10 +155,10 @@ impl Connections {
 
     /// The server gets requests.
     fn get(&mut self, slot: u32, last: u32, world: &mut World<'_>) {
-        let exchange = &mut self.exchanges[slot as usize];
-        let waits = exchange.get(last, world.net.now);
+        let now = world.net.now;
+        let waits = self.exchanges[slot as usize].get(last, now);
         self.answer(slot, world);
-        if waits {
+        if waits && self.exchanges[slot as usize].tells_at_once(now) {
             let served = self.exchanges[slot as usize].served;
             self.flows.acknowledge(slot, served, world);
         }
@@ -239,6 +243,10 @@ impl Connections {
             exchange.resend = self.flows.fires(slot, wait, world);
         }
         self.answer(slot, world);
+        if self.exchanges[slot as usize].pays(now) {
+            let served = self.exchanges[slot as usize].served;
+            self.flows.acknowledge(slot, served, world);
+        }
         self.arm(slot, world);
     }
 

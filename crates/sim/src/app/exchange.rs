@@ -7,6 +7,10 @@
 //! data. Answers go out in the order in which the server has them ready, each as a whole, from a
 //! segment of its own on.
 //!
+//! By Linux's rule the server says so at once of the first request alone, and after one that came
+//! twice. Else an answer takes the acknowledgement along that is ready before a delayed one would be
+//! due (`tcp_event_data_sent`, `inet_csk_in_pingpong_mode`).
+//!
 //! In an upload there are neither requests nor answers on the way: what the client would ask for it
 //! sends itself, and it knows of what has arrived by acknowledgements.
 
@@ -86,16 +90,26 @@ pub(super) struct Exchange {
     /// Answers in the making, by the instant at which the server has them ready.
     making: VecDeque<(Time, u32, Request)>,
     coming: VecDeque<Coming>,
+    /// How long an acknowledgement may wait for an answer, by Linux's rule; none: not at all.
+    delay: Option<Time>,
+    /// The next request that has to wait is acknowledged at once.
+    quick: bool,
+    /// When a request is to be acknowledged that still waits.
+    owed: Time,
     /// The event that is pending.
     pub(super) wake: Time,
 }
 
 impl Exchange {
-    pub(super) fn new(user: u32, row: u32, upload: bool) -> Exchange {
+    pub(super) fn new(user: u32, row: u32, upload: bool, class: &ClassParams) -> Exchange {
+        let linux = class.tcp.timer_rule.of_linux();
         Exchange {
             user,
             row,
             upload,
+            delay: class.tcp.delayed_ack.filter(|_| linux),
+            quick: true,
+            owed: Time::NEVER,
             opened: false,
             asked: 0,
             heard: 0,
@@ -187,6 +201,33 @@ impl Exchange {
         waits
     }
 
+    /// A request has to wait for its answer. Returns whether it is acknowledged at once; if not, it
+    /// is when the answer takes too long.
+    pub(super) fn tells_at_once(&mut self, now: Time) -> bool {
+        match self.delay {
+            Some(delay) if !self.quick && self.coming.is_empty() => {
+                self.owed = self.owed.min(now + delay);
+                false
+            }
+            _ => true,
+        }
+    }
+
+    /// A request has come twice: the next acknowledgements are quick again (Linux:
+    /// `tcp_enter_quickack_mode`).
+    pub(super) fn came_twice(&mut self) {
+        self.quick = true;
+    }
+
+    /// Whether a request is to be acknowledged by now that still waits.
+    pub(super) fn pays(&mut self, now: Time) -> bool {
+        let due = self.owed <= now;
+        if due {
+            (self.owed, self.quick) = (Time::NEVER, true);
+        }
+        due
+    }
+
     /// When the server has its next answer ready.
     pub(super) fn due(&self) -> Time {
         self.making.front().map_or(Time::NEVER, |&(at, ..)| at)
@@ -203,6 +244,9 @@ impl Exchange {
             return None;
         }
         let (_, number, request) = self.making.pop_front()?;
+        if self.delay.is_some_and(|delay| request.server < delay) {
+            (self.owed, self.quick) = (Time::NEVER, false);
+        }
         if let Answer::Data(part) = request.answer {
             let (tag, end) = (request.tag, first + part.segments);
             let newest = self.coming.back().map_or(number, |answer| answer.newest.max(number));
@@ -226,12 +270,14 @@ impl Exchange {
 
     /// When its event is due.
     pub(super) fn deadline(&self) -> Time {
-        self.resend.min(self.due())
+        self.resend.min(self.due()).min(self.owed)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use tidegate_model::profile::Profile;
+
     use super::*;
 
     /// By hand: the server has the third of four answers ready first, then the others in turn, of
@@ -239,7 +285,7 @@ mod tests {
     /// third is the newest that has begun.
     #[test]
     fn the_newest_request_with_an_answer_is_known_at_any_segment() {
-        let mut exchange = Exchange::new(0, 0, false);
+        let mut exchange = Exchange::new(0, 0, false, &ClassParams::of(Profile::Rfc.tcp()));
         for (number, server) in [(1, 2), (2, 3), (3, 1), (4, 4)] {
             let answer = Answer::Data(Part { segments: 2, lacking: 0, last: false });
             exchange.ask(Request { answer, server: Time::from_ms(server), tag: number });

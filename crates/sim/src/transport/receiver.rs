@@ -162,6 +162,7 @@ impl Receiver {
     pub(crate) fn send_syn(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
         self.state = State::SynSent;
         *ctx.syn_tries += 1;
+        ctx.timeouts.own = ctx.net.now;
         let wait = ctx.class.syn_wait(*ctx.syn_tries);
         self.deadline = ctx.class.fires(ctx.sink, ctx.net.now, wait);
         let mut syn = address.towards_source(Flags::SYN, ctx.class.tcp.header, ctx.net.now);
@@ -208,16 +209,32 @@ impl Receiver {
     fn open(&mut self, ctx: &mut Ctx<'_>) {
         if self.state == State::SynReceived && self.tally == 0 {
             let sent = self.deadline.saturating_sub(ctx.class.tcp.initial_rto);
-            *ctx.fin_wait = ctx.class.first_timeout(ctx.net.now.saturating_sub(sent));
+            ctx.timeouts.fin = ctx.class.first_timeout(ctx.net.now.saturating_sub(sent));
+        }
+        if matches!(self.state, State::SynSent | State::SynReceived) {
+            // until now it was when the SYN or SYN+ACK left
+            let measured = ctx.net.now.saturating_sub(ctx.timeouts.own);
+            ctx.timeouts.own = ctx.class.first_timeout(measured);
         }
         self.state = State::Open;
         self.tally = ctx.class.tcp.quick_acks;
         self.deadline = Time::NEVER;
     }
 
+    /// A segment has come in order, which left so long after the last one. After more than a timeout
+    /// the sender is in slow start, perhaps, and the next acknowledgements are quick again (Linux:
+    /// `tcp_event_data_recv`, which goes by when they came).
+    #[inline]
+    fn note_gap(&mut self, gap: Time, ctx: &Ctx<'_>) {
+        // most gaps are short, and the timeout is in another cache line
+        if gap > ctx.class.tcp.min_rto && gap > ctx.timeouts.own {
+            self.tally = self.tally.max(ctx.class.tcp.quick_again);
+        }
+    }
+
     /// Closes this side too: the application has read everything and sends nothing.
     fn send_fin(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
-        let measured = *ctx.fin_wait;
+        let measured = ctx.timeouts.fin;
         let base = if measured == Time::ZERO { ctx.class.tcp.initial_rto } else { measured };
         let wait = ctx.class.backed_off(base, u32::from(self.tally));
         self.deadline = ctx.class.fires(ctx.sink, ctx.net.now, wait);
@@ -259,6 +276,7 @@ impl Receiver {
     }
 
     fn send_syn_ack(&mut self, address: &Address, asked: &Ext, ctx: &mut Ctx<'_>) {
+        ctx.timeouts.own = ctx.net.now;
         let base = ctx.class.tcp.initial_rto;
         self.deadline = ctx.net.now + ctx.class.backed_off(base, u32::from(self.tally));
         let flags = Flags::SYN.with(Flags::ACK);
@@ -290,11 +308,15 @@ impl Receiver {
         if ctx.class.receiver == Some(Misbehaviour::OptimisticAcks) {
             return self.take_early(seq, packet, address, ctx);
         }
-        self.note_time(seq, packet.sent);
+        let gap = packet.sent.saturating_sub(self.echo);
+        self.note_time(seq, packet.sent, linux);
         let in_order = seq == self.next;
         let had_holes = self.has_holes();
         if in_order {
             self.next += 1;
+            if ctx.class.tcp.quick_again > 0 && self.state == State::Open {
+                self.note_gap(gap, ctx);
+            }
             if had_holes {
                 self.close_hole(ctx.class);
             }
@@ -393,12 +415,14 @@ impl Receiver {
 
     /// What is echoed is the newest time of what is not beyond the last
     /// acknowledgement (RFC 7323, 4.3 rule 2): of two segments that one
-    /// acknowledgement covers the older, and of a repetition its own.
+    /// acknowledgement covers the older, and of a repetition its own. Linux refuses a repetition that
+    /// ends before the last acknowledgement, and does not look at its time (`tcp_sequence`).
     #[inline]
-    fn note_time(&mut self, seq: u32, sent: Time) {
+    fn note_time(&mut self, seq: u32, sent: Time, linux: bool) {
         // each segment in order since then is pending
         let acknowledged = self.next - u32::from(self.pending);
-        if seq <= acknowledged && sent >= self.echo {
+        let refused = linux && seq + 1 < acknowledged;
+        if seq <= acknowledged && sent >= self.echo && !refused {
             self.echo = sent;
         }
     }
@@ -553,7 +577,7 @@ mod tests {
         for (seq, sent, echo) in [(11, 60, 50), (7, 70, 70), (10, 65, 70), (10, 80, 80)] {
             let mut packet = address.towards_sink(Flags::DATA, 1500, Time::from_ms(sent));
             packet.seq = seq;
-            receiver.note_time(packet.seq, packet.sent);
+            receiver.note_time(packet.seq, packet.sent, false);
             assert_eq!(receiver.echo, Time::from_ms(echo), "{seq} of {sent} ms");
         }
     }

@@ -1,6 +1,8 @@
 //! When each outstanding segment was sent, and what follows from it: losses by time, and the
 //! delivery rate.
 
+mod undo;
+
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::ops::Range;
@@ -16,6 +18,7 @@ use super::ranges::Ranges;
 use super::rto::Round;
 use super::socket::Socket;
 use super::tlp::Tlp;
+use undo::{Doubts, Undo};
 
 /// One outstanding segment.
 #[derive(Clone, Copy, Debug)]
@@ -46,15 +49,6 @@ pub(super) struct Came {
     pub now: Time,
     /// The timestamp that it echoes, if any.
     pub echo: Option<Time>,
-}
-
-/// The segments marked lost in this recovery.
-#[derive(Clone, Copy, Debug, Default)]
-struct Doubts {
-    /// How many of them are outstanding.
-    left: u32,
-    /// One of them was lost, or may have been.
-    real: bool,
 }
 
 /// The outstanding segments of one sender, in order. Which of them have arrived is not noted here:
@@ -91,6 +85,7 @@ pub(super) struct SentLog {
     pub(super) losing: bool,
     pub(super) heard: Heard,
     doubts: Doubts,
+    undo: Undo,
     /// When the probe is due, and when the next segment counts as lost.
     pub(super) probe_at: Time,
     pub(super) lost_at: Time,
@@ -119,6 +114,7 @@ impl SentLog {
             losing: false,
             heard: Heard::default(),
             doubts: Doubts::default(),
+            undo: Undo::NEW,
             probe_at: Time::NEVER,
             lost_at: Time::NEVER,
         }
@@ -143,6 +139,9 @@ impl SentLog {
                 self.again += u32::from(!segment.again);
                 (segment.sent, segment.stamp, segment.packet) = (now, stamp, packet);
                 (segment.again, segment.resent) = (true, true);
+                if segment.lost {
+                    self.undo.sent_again(now);
+                }
             }
             None => self.segments.push_back(SentSegment {
                 sent: now,
@@ -218,24 +217,6 @@ impl SentLog {
         self.lost -= u32::from(segment.lost);
         self.again -= u32::from(segment.again);
         self.due -= u32::from(segment.lost && !segment.again);
-    }
-
-    /// A segment has arrived that may be marked lost. Returns whether all that were marked in this
-    /// recovery have now arrived as they were first sent (Eifel, RFC 3522).
-    fn resolve(&mut self, segment: &SentSegment, echo: Option<Time>) -> bool {
-        if !segment.lost || self.doubts.left == 0 {
-            return false;
-        }
-        self.doubts.left -= 1;
-        self.doubts.real |= segment.resent && echo.is_none_or(|echo| echo >= segment.sent);
-        self.doubts.left == 0 && !self.doubts.real
-    }
-
-    /// A recovery may begin: what was marked lost before it does not count.
-    pub(super) fn begin_doubts(&mut self) {
-        if self.lost == 0 {
-            self.doubts = Doubts::default();
-        }
     }
 
     fn arrive(&mut self, seq: u32, segment: &SentSegment, came: Came) {
@@ -475,7 +456,7 @@ mod tests {
 
     /// RFC 8985, 6.2 step 5, by a walk over all segments: each that is under way, was sent before
     /// the latest that has arrived and is overdue. Segments arrive in any order, are sent again,
-    /// several at one instant, and time out.
+    /// several at one instant, and time out; a timeout turns out not to have been needed.
     #[test]
     fn what_is_overdue_is_found_as_by_a_walk() {
         let mut state = 1u64;
@@ -505,6 +486,8 @@ mod tests {
             let (arrived, log) = sent.parts();
             if draw(500) == 0 {
                 log.lose_all(now, arrived);
+            } else if draw(500) == 0 {
+                log.unmark(arrived);
             }
             let window = ms(draw(5));
             let due = |(place, segment): (usize, &SentSegment)| {

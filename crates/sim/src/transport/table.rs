@@ -17,7 +17,7 @@ use crate::rows::Row;
 use super::control::{Control, Payloads, Reno};
 use super::receiver::{Address, Receiver};
 use super::sender::Sender;
-use super::{ClassParams, Ctx, FlowFate, SenderState, Snapshot};
+use super::{ClassParams, Ctx, FlowFate, SenderState, Snapshot, Timeouts};
 
 /// The settings of a new flow.
 #[derive(Clone, Copy)]
@@ -64,8 +64,7 @@ struct Flow<C> {
     /// cannot read the headers. There is no room for both in this cache line.
     client: u16,
     sender: Sender<C>,
-    /// How long the receiver waits for the answer to its FIN.
-    fin_wait: Time,
+    timeouts: Timeouts,
 }
 
 const _: () = assert!(std::mem::offset_of!(Flow<Reno>, sender) == 64);
@@ -170,7 +169,7 @@ impl<C: Control + Payloads> FlowTable<C> {
             syn_tries: 0,
             client: if flow.opaque { flow.client | OPAQUE } else { flow.client },
             sender,
-            fin_wait: Time::ZERO,
+            timeouts: Timeouts::NEW,
         };
         let slot = match self.free.pop() {
             Some(slot) => {
@@ -260,9 +259,9 @@ impl<C: Control + Payloads> FlowTable<C> {
         let class = &mut world.classes[flow.class as usize];
         let row = &mut world.rows[flow.row as usize];
         let (source, sink) = (flow.source, flow.sink);
-        let (syn_tries, fin_wait) = (&mut flow.syn_tries, &mut flow.fin_wait);
+        let (syn_tries, timeouts) = (&mut flow.syn_tries, &mut flow.timeouts);
         let client = flow.client & !OPAQUE;
-        let ctx = Ctx { net: world.net, class, row, source, sink, syn_tries, fin_wait, client };
+        let ctx = Ctx { net: world.net, class, row, source, sink, syn_tries, timeouts, client };
         (&mut flow.sender, &mut flow.receiver, ctx)
     }
 
@@ -314,9 +313,9 @@ impl<C: Control + Payloads> FlowTable<C> {
         let class = &mut classes[flow.class as usize];
         let row = &mut rows[flow.row as usize];
         let Address { source, sink, .. } = address;
-        let (syn_tries, fin_wait) = (&mut flow.syn_tries, &mut flow.fin_wait);
+        let (syn_tries, timeouts) = (&mut flow.syn_tries, &mut flow.timeouts);
         let client = flow.client & !OPAQUE;
-        let mut ctx = Ctx { net, class, row, source, sink, syn_tries, fin_wait, client };
+        let mut ctx = Ctx { net, class, row, source, sink, syn_tries, timeouts, client };
         // only the deadline of the end that it is for can have changed
         let (fate, due) = if packet.flags.has(Flags::TO_SOURCE) {
             let fate = flow.sender.receive(packet, &address, &mut ctx);

@@ -44,6 +44,9 @@ pub(super) fn effective(
     check.require(!stray, &path("hystart"), "only cubic has it", "leave it out");
     let stray = !starts_unpaced(&tcp) && doc.unpaced.is_some_and(|asked| asked > 0);
     check.require(!stray, &path("unpaced"), "goes with bbr and bbr3", "leave it out");
+    let stray = doc.undo == Some(true) && !tcp.undo;
+    let (what, help) = ("goes with timestamps and rack", "set both, or leave it out");
+    check.require(!stray, &path("undo"), what, help);
     let stray = doc.shared_ticks == Some(true) && !tcp.timer_rule.of_linux();
     let what = "goes with the timer rule linux";
     check.require(
@@ -150,6 +153,7 @@ fn overridden(asked: &TcpDoc, transport: &str) -> Tcp {
     if own_repair || tcp.recovery != Recovery::Sack || tcp.loss_rule.of_ns2() {
         (tcp.prr, tcp.rack, tcp.tlp) = (false, false, false);
     }
+    tcp.undo &= tcp.timestamps && tcp.rack;
     tcp
 }
 

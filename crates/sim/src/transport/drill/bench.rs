@@ -10,7 +10,7 @@ use tidegate_model::scenario::{Scenario, Transport};
 use tidegate_model::{Source, load};
 
 use super::super::receiver::Address;
-use super::super::{ClassParams, Ctx, FlowFate};
+use super::super::{ClassParams, Ctx, FlowFate, Timeouts};
 use crate::network::Network;
 use crate::rows::{Row, UNLIMITED};
 
@@ -35,7 +35,7 @@ pub(super) struct Bench {
     pub(super) class: ClassParams,
     row: Row,
     syn_tries: u16,
-    fin_wait: Time,
+    timeouts: Timeouts,
     source: u16,
     sink: u16,
     pub(super) now: Time,
@@ -60,7 +60,7 @@ impl Bench {
             class: ClassParams::of(tcp.clone()),
             row: Row::new(0, UNLIMITED, Time::ZERO),
             syn_tries: 0,
-            fin_wait: Time::ZERO,
+            timeouts: Timeouts::NEW,
             source,
             sink,
             now: Time::ZERO,
@@ -88,7 +88,7 @@ impl Bench {
             source: self.source,
             sink: self.sink,
             syn_tries: &mut self.syn_tries,
-            fin_wait: &mut self.fin_wait,
+            timeouts: &mut self.timeouts,
             client: 1,
         };
         self.over |= act(&address, &mut ctx) == FlowFate::Over;

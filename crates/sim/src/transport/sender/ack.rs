@@ -150,6 +150,7 @@ impl<C: Control + Payloads> Sender<C> {
         let (timestamps, now, max) = (ctx.class.tcp.timestamps, ctx.net.now, self.snd.max);
         let told = self.snd.outstanding.acknowledge(packet, max, timestamps, now);
         if self.snd.outstanding.log().is_some() {
+            self.undo_by_timestamp(packet, ctx);
             self.on_record(packet, ctx);
         }
         told

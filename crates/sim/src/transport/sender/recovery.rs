@@ -9,6 +9,7 @@ use tidegate_model::control::Ecn;
 
 use super::super::control::{CongestionEvent, Control, Payloads, Signal};
 use super::super::{ClassParams, Ctx};
+use super::snd::Snd;
 use super::{Detector, Sender};
 
 impl<C: Control + Payloads> Sender<C> {
@@ -101,6 +102,7 @@ impl<C: Control + Payloads> Sender<C> {
         self.snd.recovering = true;
         self.snd.partial = false;
         let window = self.control.cwnd().max(1.0) as u32;
+        self.note_cut(self.snd.una < self.mark_cut, ctx);
         self.on_loss(ctx);
         let sack = ctx.class.sack();
         // RFC 5681, 3.2 step 3
@@ -109,6 +111,45 @@ impl<C: Control + Payloads> Sender<C> {
         self.snd.extra = 0;
         if ctx.class.detector != Detector::Timed {
             self.restart_timer(ctx);
+        }
+    }
+
+    /// The window is about to be cut: what it was, in case that this was not needed (Linux:
+    /// `tcp_init_undo`). `cut`: it is being cut already.
+    pub(super) fn note_cut(&mut self, cut: bool, ctx: &Ctx<'_>) {
+        if !ctx.class.tcp.undo || cut {
+            return;
+        }
+        if let Some([&mut window, &mut ssthresh]) = self.control.window_and_threshold()
+            && let Some(log) = self.snd.outstanding.log_mut()
+        {
+            log.note_cut(window, ssthresh.max(0.75 * window));
+        }
+    }
+
+    /// An acknowledgement of something new whose timestamp tells that nothing was lost: window and
+    /// threshold are what they were, and nothing counts as lost any more (Linux:
+    /// `tcp_try_undo_loss`, `tcp_try_undo_partial`, `tcp_try_undo_recovery`).
+    pub(super) fn undo_by_timestamp(&mut self, packet: &Packet, ctx: &Ctx<'_>) {
+        let Snd { una, recover, recovering, .. } = self.snd;
+        if !ctx.class.tcp.undo || packet.ack <= una {
+            return;
+        }
+        let Some((arrived, log)) = self.snd.outstanding.times() else { return };
+        let partial = recovering && packet.ack < recover;
+        let repairs = recovering || log.losing;
+        if !repairs || !log.is_needless(packet.sent) || (partial && log.has_again()) {
+            return;
+        }
+        log.unmark(arrived);
+        let before = log.take_cut();
+        self.snd.recovering = false;
+        self.snd.inflation = 0.0;
+        self.tell_mark = false;
+        let own = self.control.window_and_threshold();
+        if let (Some([cwnd, ssthresh]), Some([window, threshold])) = (own, before) {
+            *cwnd = cwnd.max(window);
+            *ssthresh = ssthresh.max(threshold);
         }
     }
 

@@ -97,6 +97,7 @@ impl<C: Control + Payloads> Sender<C> {
         let again = self.times_out_again(ctx.class);
         let mut at = self.congestion_event(ctx);
         at.flight = self.lose_all(ctx.net.now, at.flight, ctx.class);
+        self.note_cut(again, ctx);
         self.control.on_timeout(&at, again);
         if ctx.class.detector == Detector::Timed {
             self.control.on_spared(self.snd.outstanding.marked_pipe());
