@@ -6,11 +6,11 @@ from typing import Any
 
 from tidegate.scenario.real_gate import REAL_GATE
 
-HOST = {"tcp": {"profile": "linux", "undo": True, "quick_again": 16}}
-"""A host as Linux is, with what the profile leaves out (docs/linux-hosts.md)."""
+HOST = {"tcp": {"profile": "linux"}}
 TICKS = {"shared_ticks": True}
-SHARED_TICKS = {"tcp": HOST["tcp"] | TICKS}
-"""Hosts of one machine."""
+"""Of hosts of one machine."""
+LINUX = {"undo": True, "quick_again": 16}
+"""What Linux does, and its profile has off (docs/linux-hosts.md)."""
 GATES: dict[str, dict[str, Any]] = {
     "none": {},
     "close-probe": {

@@ -39,7 +39,7 @@ from tools.live.pages import (
     Cell,
     measure,
 )
-from tools.live.pages_predicted import SEEDS, predict
+from tools.live.pages_predicted import LACKS, SEEDS, predict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -215,12 +215,12 @@ def tables(found: Rows, cells: Sequence[Cell]) -> None:
         print(f"  {cell.queue}, {cell.load}, {cell.control}")
 
 
-def print_predicted(cells: Sequence[Cell], runs: int | None) -> int:
+def print_predicted(cells: Sequence[Cell], runs: int | None, without: tuple[str, ...]) -> int:
     """Print what the simulator says of each cell that it has; 1: it has none."""
     seeds = tuple(range(1, runs + 1)) if runs else SEEDS
     code = 1
     for cell in cells:
-        if said := predict(cell, seeds):
+        if said := predict(cell, seeds, without):
             print(json.dumps({**asdict(cell), **said}), flush=True)
             code = 0
     if code:
@@ -241,10 +241,13 @@ def options() -> argparse.ArgumentParser:
     parser.add_argument("--mbit", type=float, default=5, help="rate of the link")
     parser.add_argument("--users", type=float, default=2, help="a second, of what the link carries")
     parser.add_argument("--gate", default="", help="more settings of the gate, as in its file")
-    parser.add_argument("--sysctl", default="", help="of the hosts: NAME=VALUE")
+    sysctl = "of the hosts, as NAME=VALUE; may be repeated"
+    parser.add_argument("--sysctl", action="append", default=[], help=sysctl)
     parser.add_argument("--out", type=Path, default=FILE)
     parser.add_argument("--table", action="store_true", help="print the tables of what was run")
     parser.add_argument("--predict", action="store_true", help="ask the simulator instead")
+    without = "of the prediction: what its hosts do not do; may be repeated"
+    parser.add_argument("--without", action="append", choices=LACKS, default=[], help=without)
     return parser
 
 
@@ -253,14 +256,14 @@ def main() -> int:
     given = options().parse_args()
     sizes = {"mbit": given.mbit, "seconds": given.seconds, "users": given.users}
     cells = [
-        Cell(queue, control, load, **sizes, gate=given.gate, sysctl=given.sysctl)
+        Cell(queue, control, load, **sizes, gate=given.gate, sysctl=" ".join(given.sysctl))
         for queue in given.queue or QUEUES
         for load in given.load or OF_THE_MATRIX
         for control in given.control or CONTROLS
     ]
     rows = read(given.out)
     if given.predict:
-        return print_predicted(cells, given.runs)
+        return print_predicted(cells, given.runs, tuple(given.without))
     if given.table:
         tables(by_cell(rows), cells)
         return 0

@@ -98,7 +98,7 @@ class Cell:
     gate: str = ""
     """Settings of the gate beside those of its control, as in its file."""
     sysctl: str = ""
-    """Of the hosts, as NAME=VALUE."""
+    """Of the hosts, as NAME=VALUE, with a space between two."""
 
     @property
     def carries(self) -> float:
@@ -289,7 +289,7 @@ def measure(cell: Cell) -> dict[str, Any]:
         link = lab.link(lab.write(SCENARIO)[0])
         if cell.sysctl:
             for host in (lab.left, lab.right):
-                lab.put(host, cell.sysctl)
+                lab.put(host, *cell.sysctl.split())
         # the answers to forged SYNs cross the link, and end there
         lab.users(f"{CLIENTS}.0.0/16", SOURCES)
         queue = Queue(lab, cell)

@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 import statistics
 from dataclasses import replace
-from functools import cache
+from functools import cache, reduce
 from itertools import product, takewhile
+from operator import or_
 from typing import TYPE_CHECKING, Any
 
 import tidegate
 from tidegate.scenario.real_gate import REAL_GATE
 from tools.live import loads
-from tools.live.loads import GATES, SHARED_TICKS, endless
+from tools.live.loads import GATES, HOST, LINUX, TICKS, endless
 from tools.live.page_server import head
 from tools.live.page_users import (
     CONNECTIONS,
@@ -43,7 +44,9 @@ QUEUES: dict[str, dict[str, Any]] = {
 ROOM = {"fq_codel": "10240packets", "cake": "2500kB"}
 """What waits at most: the limit of fq_codel, and what fits into the 4 MiB of CAKE, which counts
 the memory that packets take (2.42 to 2.55 MB of them in three runs). Queues without a law have the
-bytes of the cell."""
+bytes of the cell, less those of the packet that is being sent: tbf and HTB have it in the queue
+until its turn is over."""
+HEAD = 1500
 
 
 def port(cell: Cell) -> dict[str, Any] | None:
@@ -74,7 +77,6 @@ def port(cell: Cell) -> dict[str, Any] | None:
 
 
 WITHOUT: dict[str, dict[str, Any]] = {
-    "": {},
     "net.ipv4.tcp_sack=0": dict.fromkeys(("sack", "prr", "rack", "tlp", "undo"), False),
     "net.ipv4.tcp_timestamps=0": {
         "timestamps": False,
@@ -83,17 +85,28 @@ WITHOUT: dict[str, dict[str, Any]] = {
         "header": "40B",
     },
     "net.ipv4.tcp_early_retrans=0": {"tlp": False},
+    # simulated hosts have neither
+    "net.ipv4.tcp_frto=0": {},
+    "net.ipv4.tcp_dsack=0": {},
 }
 """What simulated hosts have where real ones have a sysctl."""
+LACKS: dict[str, dict[str, Any]] = {"undo": {"undo": False}, "quick-again": {"quick_again": 0}}
+"""What simulated hosts have that do not do this."""
 
 
-def document(cell: Cell, said: dict[str, Any], later: float = 0) -> dict[str, Any]:
-    """Return the scenario of a cell: the users of the lab, `later` by so many seconds."""
+def document(
+    cell: Cell, said: dict[str, Any], later: float = 0, without: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Return the scenario of a cell: the users of the lab, `later` by so many seconds.
+
+    Its hosts lack what `without` says.
+    """
     plan = cell.plan()
-    transport = {"tcp": SHARED_TICKS["tcp"] | WITHOUT[cell.sysctl]}
+    taken = [WITHOUT[setting] for setting in cell.sysctl.split()] + [LACKS[one] for one in without]
+    transport = {"tcp": reduce(or_, taken, HOST["tcp"] | TICKS | LINUX)}
     come = takewhile(lambda due: due < cell.seconds, (due + later for due, _ in arrivals(plan)))
     link = {"rate": f"{cell.mbit:g}Mbit", "delay": "18ms"}
-    link["buffer"] = ROOM.get(cell.queue, f"{cell.buffer - 1500}B")
+    link["buffer"] = ROOM.get(cell.queue, f"{cell.buffer - HEAD}B")
     pages = {
         "document": f"{DOCUMENT + len(head(DOCUMENT))}B",
         "objects": OBJECTS,
@@ -139,21 +152,23 @@ more or less."""
 
 
 @cache
-def predict(cell: Cell, seeds: Sequence[int]) -> dict[str, float] | None:
+def predict(
+    cell: Cell, seeds: Sequence[int], without: Sequence[str] = ()
+) -> dict[str, float] | None:
     """Simulate a cell with the users of these seeds; none: the simulator does not have it.
 
-    A run of the lab with a seed has the same users.
+    A run of the lab with a seed has the same users. Hosts lack what `without` says.
     """
     said = port(cell)
     # its link changes and is no shaper; its HTB has no classes
     where = (cell.queue, cell.load)
     absent = cell.load in LOADS[5:] or cell.queue == PROVIDER or where == ("htb", "long flows")
-    unknown = cell.sysctl not in WITHOUT
+    unknown = not set(cell.sysctl.split()) <= WITHOUT.keys()
     if said is None or absent or unknown or where == ("cake", "moving capacity"):
         return None
     done, times = [], []
     for seed, later in product(seeds, LATER):
-        result = tidegate.run(document(replace(cell, seed=seed), said, later), seed=seed)
+        result = tidegate.run(document(replace(cell, seed=seed), said, later, without), seed=seed)
         found = [float(each) for each in result.pages["load_time_s"] if each is not None]
         loaded = [each for each in found if not math.isnan(each)]
         done.append(len(loaded))

@@ -240,7 +240,36 @@ def test_a_prediction_has_the_link_and_the_habits_of_the_lab() -> None:
     assert pages_predicted.port(replace(cell, gate="onset = '0s'")) is None
     without = pages_predicted.document(replace(cell, sysctl="net.ipv4.tcp_sack=0"), said)
     assert without["traffic"]["web"]["transport"]["tcp"]["sack"] is False
-    assert pages_predicted.predict(replace(cell, sysctl="net.ipv4.tcp_frto=0"), (1,)) is None
+    assert pages_predicted.predict(replace(cell, sysctl="net.ipv4.tcp_recovery=0"), (1,)) is None
+
+
+# The queue of tbf and of HTB's classes has the packet whose turn it is: of 75 kB, 120 ms of the
+# link, one packet of 1500 bytes does not wait. fq_codel has handed it out (qdisc_peek_dequeued).
+def test_the_queue_of_a_prediction_is_without_the_packet_that_is_being_sent() -> None:
+    def room(queue: str) -> str:
+        document = pages_predicted.document(live_pages.Cell(queue, "none", "steady"), {})
+        link: dict[str, str] = document["topology"]["dumbbell"]["bottleneck"]
+        return link["buffer"]
+
+    assert [room(queue) for queue in ("drop-tail", "htb")] == ["73500B"] * 2
+    assert room("fq_codel") == "10240packets"
+
+
+def test_a_prediction_lacks_what_is_taken_away() -> None:
+    cell = live_pages.Cell("fq_codel", "none", "steady", seconds=3)
+
+    def tcp(sysctl: str = "", without: tuple[str, ...] = ()) -> dict[str, Any]:
+        document = pages_predicted.document(replace(cell, sysctl=sysctl), {}, 0, without)
+        hosts: dict[str, Any] = document["traffic"]["web"]["transport"]["tcp"]
+        return hosts
+
+    assert (tcp()["undo"], tcp()["quick_again"]) == (True, 16)
+    both = "net.ipv4.tcp_timestamps=0 net.ipv4.tcp_frto=0"
+    assert (tcp(both)["timestamps"], tcp(both)["undo"]) == (False, False)
+    taken = tcp("", ("undo", "quick-again"))
+    assert (taken["undo"], taken["quick_again"]) == (False, 0)
+    # a document of hosts that lack something is one that can be run
+    assert pages_predicted.predict(replace(cell, sysctl=both), (1,), ("undo",))
 
 
 def test_a_prediction_is_of_the_seeds_that_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
