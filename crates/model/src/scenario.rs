@@ -290,6 +290,12 @@ impl Class {
             _ => None,
         }
     }
+
+    /// Bytes of a request over TCP: of an object of a page, or else of a part of a video, about those
+    /// of an HTTP request without cookies.
+    pub fn request(&self) -> u32 {
+        self.pages().map_or(400, |pages| pages.request)
+    }
 }
 
 /// The people of a class: its flows belong to them in turn, in an order that is drawn.

@@ -21,7 +21,7 @@ use pcap_file::pcapng::{Block, PcapNgBlock};
 use pcap_file::{DataLink, Endianness};
 use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::units::Time;
-use tidegate_model::scenario::{Scenario, Transport, Udp};
+use tidegate_model::scenario::{Class, Scenario, Transport, Udp};
 
 use crate::transport::receiver::PARTS;
 
@@ -66,11 +66,25 @@ pub(crate) enum Noted {
 struct Known {
     flow: Identity,
     short: Vec<(u32, u64)>,
+    /// What the packets of this port have told so far of the ends that send requests and answers.
+    told: Told,
+}
+
+/// Behind the last byte that a packet has shown, of either end; both count from zero.
+#[derive(Clone, Copy, Default)]
+struct Told {
+    client: u64,
+    server: u64,
 }
 
 /// The packet sizes of a class.
 enum Layout {
-    Tcp { mss: u64, header: u16 },
+    /// `request`: bytes of a request.
+    Tcp {
+        mss: u64,
+        header: u16,
+        request: u64,
+    },
     Udp,
 }
 
@@ -86,13 +100,15 @@ pub(crate) struct Capture {
 
 impl Capture {
     pub(crate) fn new(port: u32, scenario: &Scenario) -> Capture {
-        let layout = |transport: &Transport| match transport {
-            Transport::Tcp(tcp) | Transport::Controlled(tcp, _) => {
-                Layout::Tcp { mss: u64::from(tcp.mss), header: tcp.header as u16 }
-            }
+        let layout = |class: &Class| match &class.transport {
+            Transport::Tcp(tcp) | Transport::Controlled(tcp, _) => Layout::Tcp {
+                mss: u64::from(tcp.mss),
+                header: tcp.header as u16,
+                request: u64::from(class.request()),
+            },
             Transport::Udp(_) | Transport::Quic(_) => Layout::Udp,
         };
-        let layouts = scenario.traffic.iter().map(|class| layout(&class.transport)).collect();
+        let layouts = scenario.traffic.iter().map(layout).collect();
         Capture { port, layouts, flows: BTreeMap::new(), opening: opening(port, scenario) }
     }
 
@@ -101,7 +117,8 @@ impl Capture {
         match noted {
             Noted::Flow(flow) => {
                 let known = self.flows.entry(flow.slot);
-                known.or_insert(Known { flow, short: Vec::new() }).flow = flow;
+                known.or_insert(Known { flow, short: Vec::new(), told: Told::default() }).flow =
+                    flow;
             }
             Noted::Short { flow, end, lacking } => {
                 let Some(Known { short, .. }) = self.flows.get_mut(&flow) else { return };
@@ -116,8 +133,14 @@ impl Capture {
         let mut file = std::mem::take(&mut self.opening);
         file.reserve(sent.len() * 96);
         for (at, packet) in sent {
-            let Some(flow) = self.flows.get(&(packet.flow, packet.generation)) else { continue };
-            let (headers, length) = self.headers(packet, flow);
+            let slot = (packet.flow, packet.generation);
+            let Some(known) = self.flows.get_mut(&slot) else { continue };
+            let class = usize::from(known.flow.class);
+            if let Layout::Tcp { mss, header, request } = self.layouts[class] {
+                let payload = u64::from(packet.size.saturating_sub(header));
+                known.hear(packet, payload, mss, request);
+            }
+            let (headers, length) = self.headers(packet, &self.flows[&slot]);
             let block = EnhancedPacketBlock {
                 interface_id: 0,
                 timestamp: Duration::from_nanos(at.ps() / 1000),
@@ -143,9 +166,10 @@ impl Capture {
                 let payload = packet.size.saturating_sub(Ipv4Header::MIN_LEN_U16);
                 (IpNumber::ENCAPSULATING_SECURITY_PAYLOAD, Vec::new(), payload)
             }
-            Layout::Tcp { mss, header } => {
+            Layout::Tcp { mss, header, request } => {
                 let payload = packet.size.saturating_sub(*header);
-                let header = tcp_header(packet, known, *mss, *header, ports);
+                let bytes = numbers(packet, known, *mss, *request, u64::from(payload));
+                let header = tcp_header(packet, bytes, *header, ports);
                 let zeros = &ZEROS[..usize::from(payload)];
                 let sum = header.calc_checksum_ipv4_raw(ends[0], ends[1], zeros);
                 let header = TcpHeader { checksum: sum.unwrap_or(0), ..header };
@@ -230,35 +254,87 @@ fn codepoint(flags: Flags) -> IpEcn {
     }
 }
 
-/// The TCP header with an empty checksum; both ends count from zero.
+impl Known {
+    /// Bytes of the sending end in front of a segment.
+    fn bytes_before(&self, segment: u32, mss: u64) -> u64 {
+        let behind = self.short.partition_point(|&(end, _)| end <= segment);
+        let lacking = behind.checked_sub(1).map_or(0, |last| self.short[last].1);
+        (u64::from(segment) * mss - lacking).min(self.flow.bytes)
+    }
+
+    /// A packet passes the port.
+    fn hear(&mut self, packet: &Packet, payload: u64, mss: u64, request: u64) {
+        let flags = packet.flags;
+        let (to_client, data) = (!flags.has(Flags::TO_SOURCE), flags.has(Flags::DATA));
+        let told = &mut self.told;
+        match (to_client, data) {
+            _ if flags.has(Flags::SYN) || flags.has(Flags::RST) => {}
+            (false, true) => {
+                let end = behind_requests(packet.seq, payload, request);
+                told.client = told.client.max(end);
+            }
+            // an acknowledgement of requests
+            (true, false) if packet.ack == 0 && !flags.has(Flags::FIN) => {
+                told.client = told.client.max(u64::from(packet.seq) * request);
+            }
+            (true, true) => {
+                let end = self.bytes_before(packet.seq, mss) + payload;
+                self.told.server = self.told.server.max(end);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Bytes of the client in front of this packet, which has requests up to the one with this number.
+/// The one to close travels alone, and is the shortest.
+fn in_front_of_requests(last: u32, payload: u64, request: u64) -> u64 {
+    (u64::from(last) - payload.div_ceil(request).min(u64::from(last))) * request
+}
+
+/// Bytes of the client up to and with this packet.
+fn behind_requests(last: u32, payload: u64, request: u64) -> u64 {
+    in_front_of_requests(last, payload, request) + payload
+}
+
+/// Sequence number and acknowledgement number of a packet; both ends count from zero. They wrap at
+/// 32 bits, as on the wire.
+fn numbers(packet: &Packet, known: &Known, mss: u64, request: u64, payload: u64) -> (u32, u32) {
+    let flags = packet.flags;
+    let before = |segment: u32| known.bytes_before(segment, mss);
+    let fin = u64::from(packet.ack >= known.flow.end);
+    let data = flags.has(Flags::DATA);
+    let (sequence, acknowledgement) = match () {
+        () if flags.has(Flags::RST) => (0, 1),
+        () if flags.has(Flags::SYN) => (0, u64::from(flags.has(Flags::ACK))),
+        () if flags.has(Flags::TO_SOURCE) && data => {
+            let sequence = 1 + in_front_of_requests(packet.seq, payload, request);
+            (sequence, 1 + before(packet.ack) + fin)
+        }
+        () if flags.has(Flags::TO_SOURCE) => {
+            let part = mss * u64::from(packet.seq) / u64::from(PARTS);
+            (1 + known.told.client, 1 + before(packet.ack) + part + fin)
+        }
+        // an acknowledgement of the FIN after all data, or of requests
+        () if !data && !flags.has(Flags::FIN) && packet.ack > 0 => {
+            (2 + before(known.flow.end), 2 + known.told.client)
+        }
+        () if !data && !flags.has(Flags::FIN) => {
+            (1 + known.told.server, 1 + u64::from(packet.seq) * request)
+        }
+        () => (1 + before(packet.seq), 1 + known.told.client),
+    };
+    (sequence as u32, acknowledgement as u32)
+}
+
+/// The TCP header with an empty checksum.
 fn tcp_header(
     packet: &Packet,
-    Known { flow, short }: &Known,
-    mss: u64,
+    (sequence, acknowledgement): (u32, u32),
     header: u16,
     ports: (u16, u16),
 ) -> TcpHeader {
     let flags = packet.flags;
-    let bytes_before = |segment: u32| {
-        let behind = short.partition_point(|&(end, _)| end <= segment);
-        let lacking = behind.checked_sub(1).map_or(0, |last| short[last].1);
-        (u64::from(segment) * mss - lacking).min(flow.bytes)
-    };
-    // byte sequence numbers wrap at 32 bits, as on the wire
-    let (sequence, acknowledgement) = match () {
-        () if flags.has(Flags::RST) => (0, 1),
-        () if flags.has(Flags::SYN) => (0, u32::from(flags.has(Flags::ACK))),
-        () if flags.has(Flags::TO_SOURCE) => {
-            let fin = u64::from(packet.ack >= flow.end);
-            let part = mss * u64::from(packet.seq) / u64::from(PARTS);
-            (1, (1 + bytes_before(packet.ack) + part + fin) as u32)
-        }
-        // an acknowledgement without data: of the SYN+ACK (0), or of the FIN after all data
-        () if !flags.has(Flags::DATA) && !flags.has(Flags::FIN) && packet.ack > 0 => {
-            ((2 + bytes_before(flow.end)) as u32, 2)
-        }
-        () => ((1 + bytes_before(packet.seq)) as u32, 1),
-    };
     let mut tcp = TcpHeader::new(ports.0, ports.1, sequence, u16::MAX);
     tcp.acknowledgment_number = acknowledgement;
     tcp.ack = flags.has(Flags::ACK) || flags.has(Flags::RST);

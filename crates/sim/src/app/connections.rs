@@ -2,7 +2,7 @@
 
 use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::units::Time;
-use tidegate_model::scenario::Scenario;
+use tidegate_model::scenario::{Class, Scenario};
 
 use super::carrier::{Asked, Carrier, ConnectionNews};
 use super::exchange::{Answer, Arrived, Exchange, Request};
@@ -13,8 +13,6 @@ use crate::transport::control::{Any, AppLimited};
 use crate::transport::sender::driven::Part;
 use crate::transport::table::{FlowTable, NewFlow, World};
 
-/// Bytes of a request for video, about those of an HTTP request without cookies.
-const REQUEST: u32 = 400;
 /// Bytes of the request to close, about those of a GOAWAY of HTTP/2 (RFC 9113, 6.8) in a record
 /// of TLS.
 const GOODBYE: u32 = 46;
@@ -34,10 +32,7 @@ pub(crate) struct Connections {
 
 impl Connections {
     pub(super) fn new(scenario: &Scenario) -> Connections {
-        let requests = scenario
-            .traffic
-            .iter()
-            .map(|class| class.pages().map_or(REQUEST, |pages| pages.request));
+        let requests = scenario.traffic.iter().map(Class::request);
         Connections {
             flows: FlowTable::new(FlowId::APPS),
             exchanges: Vec::new(),
