@@ -34,6 +34,7 @@ from tools.live.pages import (
     LOADS,
     PROVIDER,
     QUEUES,
+    SEVERAL,
     STAY,
     USERS_LATE_MS,
     Cell,
@@ -253,10 +254,13 @@ def options() -> argparse.ArgumentParser:
 
 def main() -> int:
     """Run the cells that are asked for, or print the tables."""
-    given = options().parse_args()
+    asked = options()
+    given = asked.parse_args()
+    if given.without and not given.predict:
+        asked.error("--without is of the prediction: add --predict")
     sizes = {"mbit": given.mbit, "seconds": given.seconds, "users": given.users}
     cells = [
-        Cell(queue, control, load, **sizes, gate=given.gate, sysctl=" ".join(given.sysctl))
+        Cell(queue, control, load, **sizes, gate=given.gate, sysctl=SEVERAL.join(given.sysctl))
         for queue in given.queue or QUEUES
         for load in given.load or OF_THE_MATRIX
         for control in given.control or CONTROLS

@@ -83,6 +83,10 @@ GREED = 50
 """Openers of the greedy client for each of a user."""
 
 
+SEVERAL = "; "
+"""Between sysctls, whose values may have spaces."""
+
+
 @dataclass(frozen=True)
 class Cell:
     """A run."""
@@ -98,7 +102,12 @@ class Cell:
     gate: str = ""
     """Settings of the gate beside those of its control, as in its file."""
     sysctl: str = ""
-    """Of the hosts, as NAME=VALUE, with a space between two."""
+    """Of the hosts, as NAME=VALUE; several with `SEVERAL` between them."""
+
+    @property
+    def sysctls(self) -> list[str]:
+        """What is set of the hosts."""
+        return self.sysctl.split(SEVERAL) if self.sysctl else []
 
     @property
     def carries(self) -> float:
@@ -289,7 +298,7 @@ def measure(cell: Cell) -> dict[str, Any]:
         link = lab.link(lab.write(SCENARIO)[0])
         if cell.sysctl:
             for host in (lab.left, lab.right):
-                lab.put(host, *cell.sysctl.split())
+                lab.put(host, *cell.sysctls)
         # the answers to forged SYNs cross the link, and end there
         lab.users(f"{CLIENTS}.0.0/16", SOURCES)
         queue = Queue(lab, cell)

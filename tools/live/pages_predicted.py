@@ -102,7 +102,7 @@ def document(
     Its hosts lack what `without` says.
     """
     plan = cell.plan()
-    taken = [WITHOUT[setting] for setting in cell.sysctl.split()] + [LACKS[one] for one in without]
+    taken = [WITHOUT[setting] for setting in cell.sysctls] + [LACKS[one] for one in without]
     transport = {"tcp": reduce(or_, taken, HOST["tcp"] | TICKS | LINUX)}
     come = takewhile(lambda due: due < cell.seconds, (due + later for due, _ in arrivals(plan)))
     link = {"rate": f"{cell.mbit:g}Mbit", "delay": "18ms"}
@@ -163,7 +163,7 @@ def predict(
     # its link changes and is no shaper; its HTB has no classes
     where = (cell.queue, cell.load)
     absent = cell.load in LOADS[5:] or cell.queue == PROVIDER or where == ("htb", "long flows")
-    unknown = not set(cell.sysctl.split()) <= WITHOUT.keys()
+    unknown = not set(cell.sysctls) <= WITHOUT.keys()
     if said is None or absent or unknown or where == ("cake", "moving capacity"):
         return None
     done, times = [], []

@@ -47,8 +47,9 @@ class Situation:
 
     @property
     def profiles(self) -> list[str]:
-        """The profiles that it is played with."""
-        return [name.strip() for name in self.said["host"].split(",")[1].split(" and ")]
+        """The profiles that it is played with, and settings in which hosts differ from them."""
+        _, profiles, *settings = map(str.strip, self.said["host"].split(","))
+        return [*profiles.split(" and "), *settings]
 
 
 def read(text: str) -> Iterator[Situation]:

@@ -264,7 +264,7 @@ def test_a_prediction_lacks_what_is_taken_away() -> None:
         return hosts
 
     assert (tcp()["undo"], tcp()["quick_again"]) == (True, 16)
-    both = "net.ipv4.tcp_timestamps=0 net.ipv4.tcp_frto=0"
+    both = live_pages.SEVERAL.join(["net.ipv4.tcp_timestamps=0", "net.ipv4.tcp_frto=0"])
     assert (tcp(both)["timestamps"], tcp(both)["undo"]) == (False, False)
     taken = tcp("", ("undo", "quick-again"))
     assert (taken["undo"], taken["quick_again"]) == (False, 0)

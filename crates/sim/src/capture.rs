@@ -60,12 +60,16 @@ pub(crate) enum Noted {
     Flow(Identity),
     /// The segment before `end` lacks so many bytes of a full one.
     Short { flow: (u32, u16), end: u32, lacking: u32 },
+    /// From segment `first` on what is sent acknowledges so many bytes of requests.
+    Read { flow: (u32, u16), first: u32, bytes: u64 },
 }
 
-/// A flow, and what of its segments is short: behind each, and what all up to it lack together.
+/// A flow, what of its segments is short: behind each, and what all up to it lack together; and what
+/// of requests is read where a segment is handed in.
 struct Known {
     flow: Identity,
     short: Vec<(u32, u64)>,
+    read: Vec<(u32, u64)>,
     /// What the packets of this port have told so far of the ends that send requests and answers.
     told: Told,
 }
@@ -117,13 +121,18 @@ impl Capture {
         match noted {
             Noted::Flow(flow) => {
                 let known = self.flows.entry(flow.slot);
-                known.or_insert(Known { flow, short: Vec::new(), told: Told::default() }).flow =
-                    flow;
+                let (short, read, told) = (Vec::new(), Vec::new(), Told::default());
+                known.or_insert(Known { flow, short, read, told }).flow = flow;
             }
             Noted::Short { flow, end, lacking } => {
                 let Some(Known { short, .. }) = self.flows.get_mut(&flow) else { return };
                 let before = short.last().map_or(0, |&(_, all)| all);
                 short.push((end, before + u64::from(lacking)));
+            }
+            Noted::Read { flow, first, bytes } => {
+                if let Some(Known { read, .. }) = self.flows.get_mut(&flow) {
+                    read.push((first, bytes));
+                }
             }
         }
     }
@@ -262,6 +271,12 @@ impl Known {
         (u64::from(segment) * mss - lacking).min(self.flow.bytes)
     }
 
+    /// Bytes of requests that had been read when a segment was handed in.
+    fn read_before(&self, segment: u32) -> u64 {
+        let handed_in = self.read.partition_point(|&(first, _)| first <= segment);
+        handed_in.checked_sub(1).map_or(0, |last| self.read[last].1)
+    }
+
     /// A packet passes the port.
     fn hear(&mut self, packet: &Packet, payload: u64, mss: u64, request: u64) {
         let flags = packet.flags;
@@ -279,7 +294,13 @@ impl Known {
             }
             (true, true) => {
                 let end = self.bytes_before(packet.seq, mss) + payload;
+                let read = self.read_before(packet.seq);
                 self.told.server = self.told.server.max(end);
+                self.told.client = self.told.client.max(read);
+            }
+            (true, false) if flags.has(Flags::FIN) => {
+                let read = self.read_before(packet.seq);
+                self.told.client = self.told.client.max(read);
             }
             _ => {}
         }

@@ -159,9 +159,9 @@ fn a_slow_server_adds_its_time_and_no_request() {
 }
 
 /// Linux (`tcp_event_data_sent`, `tcp_delack_timer_handler`): a server acknowledges the first of four
-/// requests at once. Of an answer within 40 ms the next requests are not acknowledged apart; where it
-/// takes 50 ms each is, after 40. By other rules each one that has to wait is. What reaches the
-/// client without data otherwise is the same whatever the server takes.
+/// requests at once. Where answers take 10 ms the others are not acknowledged apart; where they take
+/// 50 ms each is, at once, as none was ready in time. By other rules each one that has to wait is.
+/// What else reaches the client without data is the same whatever the server takes.
 #[test]
 fn an_answer_takes_the_acknowledgement_of_its_request_along() {
     let packets = |profile: &str, server: &str| {

@@ -467,6 +467,14 @@ impl Control for PythonControl {
         }
     }
 
+    fn on_undone(&mut self, [window, threshold]: [f64; 2]) {
+        if self.has.ssthresh {
+            self.cwnd = self.cwnd.max(window);
+            self.ssthresh = self.ssthresh.max(threshold);
+            self.write("on_congestion");
+        }
+    }
+
     fn on_lost_syn(&mut self, rule: LostSyn) {
         if self.has.on_lost_syn {
             self.call(self.now, "on_lost_syn", |object| {

@@ -142,10 +142,16 @@ impl Connections {
             exchange.came_twice();
         }
         if !next && exchange.is_making() {
-            let served = exchange.served;
-            self.flows.acknowledge(slot, served, world);
+            self.acknowledge(slot, world);
         }
         next
+    }
+
+    /// The server tells how many requests have come, in a packet without data.
+    fn acknowledge(&mut self, slot: u32, world: &mut World<'_>) {
+        let exchange = &mut self.exchanges[slot as usize];
+        exchange.told();
+        self.flows.acknowledge(slot, exchange.served, world);
     }
 
     /// The server gets requests.
@@ -154,8 +160,7 @@ impl Connections {
         let waits = self.exchanges[slot as usize].get(last, now);
         self.answer(slot, world);
         if waits && self.exchanges[slot as usize].tells_at_once(now) {
-            let served = self.exchanges[slot as usize].served;
-            self.flows.acknowledge(slot, served, world);
+            self.acknowledge(slot, world);
         }
         self.arm(slot, world);
     }
@@ -165,9 +170,10 @@ impl Connections {
         loop {
             let first = self.flows.handed_in(slot);
             let ready = self.exchanges[slot as usize].ready(world.net.now, first);
+            let Some(ready) = ready else { return };
+            self.note_read(slot, first, world);
             match ready {
-                None => return,
-                Some(Answer::Data(part)) => {
+                Answer::Data(part) => {
                     self.flows.hand_in(slot, part, world);
                     if part.lacking > 0 && !part.last {
                         let end = first + part.segments;
@@ -178,12 +184,27 @@ impl Connections {
                         self.note_end(slot, world);
                     }
                 }
-                Some(Answer::Close) => {
+                Answer::Close => {
                     self.flows.close_now(slot, world);
                     self.note_end(slot, world);
                 }
             }
         }
+    }
+
+    /// What is handed in from segment `first` on acknowledges the requests that were read so far.
+    fn note_read(&mut self, slot: u32, first: u32, world: &World<'_>) {
+        if self.noted.is_none() || self.exchanges[slot as usize].upload {
+            return;
+        }
+        let (bytes, _) = self.packing(slot, world);
+        let exchange = &self.exchanges[slot as usize];
+        let goodbyes =
+            u32::from(exchange.closing.is_some_and(|closing| closing <= exchange.served));
+        let whole = u64::from(exchange.served - goodbyes) * u64::from(bytes);
+        let bytes = whole + u64::from(goodbyes * bytes.min(GOODBYE));
+        let flow = self.flows.known_as(slot, world).slot;
+        self.record(Noted::Read { flow, first, bytes });
     }
 
     fn note_end(&mut self, slot: u32, world: &World<'_>) {
@@ -239,8 +260,7 @@ impl Connections {
         }
         self.answer(slot, world);
         if self.exchanges[slot as usize].pays(now) {
-            let served = self.exchanges[slot as usize].served;
-            self.flows.acknowledge(slot, served, world);
+            self.acknowledge(slot, world);
         }
         self.arm(slot, world);
     }

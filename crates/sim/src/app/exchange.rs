@@ -7,9 +7,10 @@
 //! data. Answers go out in the order in which the server has them ready, each as a whole, from a
 //! segment of its own on.
 //!
-//! By Linux's rule the server says so at once of the first request alone, and after one that came
-//! twice. Else an answer takes the acknowledgement along that is ready before a delayed one would be
-//! due (`tcp_event_data_sent`, `inet_csk_in_pingpong_mode`).
+//! By Linux's rule the server says so at once until one of its answers was ready within the time of a
+//! delayed acknowledgement; from then on after that time, if the answer is not ready by then. After a
+//! request that came twice, or one that was acknowledged late, it says so at once again
+//! (`tcp_event_data_sent`, `inet_csk_in_pingpong_mode`, `tcp_delack_timer_handler`).
 //!
 //! In an upload there are neither requests nor answers on the way: what the client would ask for it
 //! sends itself, and it knows of what has arrived by acknowledgements.
@@ -205,6 +206,7 @@ impl Exchange {
     /// is when the answer takes too long.
     pub(super) fn tells_at_once(&mut self, now: Time) -> bool {
         match self.delay {
+            // data of an answer on its way would take it along, which says nothing of requests here
             Some(delay) if !self.quick && self.coming.is_empty() => {
                 self.owed = self.owed.min(now + delay);
                 false
@@ -219,12 +221,16 @@ impl Exchange {
         self.quick = true;
     }
 
-    /// Whether a request is to be acknowledged by now that still waits.
+    /// All requests that have come are acknowledged now.
+    pub(super) fn told(&mut self) {
+        self.owed = Time::NEVER;
+    }
+
+    /// Whether a request is to be acknowledged by now that still waits: its answer takes so long that
+    /// the next ones are acknowledged at once (Linux: `tcp_delack_timer_handler`).
     pub(super) fn pays(&mut self, now: Time) -> bool {
         let due = self.owed <= now;
-        if due {
-            (self.owed, self.quick) = (Time::NEVER, true);
-        }
+        self.quick |= due;
         due
     }
 
@@ -245,7 +251,11 @@ impl Exchange {
         }
         let (_, number, request) = self.making.pop_front()?;
         if self.delay.is_some_and(|delay| request.server < delay) {
-            (self.owed, self.quick) = (Time::NEVER, false);
+            self.quick = false;
+            // what still waits is acknowledged when its time has come
+            if self.making.is_empty() {
+                self.told();
+            }
         }
         if let Answer::Data(part) = request.answer {
             let (tag, end) = (request.tag, first + part.segments);
@@ -298,5 +308,34 @@ mod tests {
         assert_eq!(begun, [3, 3, 3, 3, 3, 3, 4, 4]);
         while exchange.arrived(6).is_some() {}
         assert_eq!((exchange.begun_by(5), exchange.begun_by(6)), (0, 4));
+    }
+
+    /// Linux (`tcp_event_data_sent`, `tcp_delack_timer_handler`), by hand with acknowledgements that
+    /// are delayed by 40 ms: the first request is acknowledged at once; the answer of 10 ms ends
+    /// that. One that takes 100 ms is acknowledged after 40, and the next one at once again.
+    #[test]
+    fn a_slow_answer_is_announced() {
+        let class = ClassParams::of(Profile::Linux.tcp());
+        let mut exchange = Exchange::new(0, 0, false, &class);
+        let answer = Answer::Data(Part { segments: 2, lacking: 0, last: false });
+        let mut asks = |number: u32, at: u64, server: u64| {
+            let server = Time::from_ms(server);
+            exchange.ask(Request { answer, server, tag: number });
+            assert!(exchange.get(number, Time::from_ms(at)), "{number} waits");
+            let at_once = exchange.tells_at_once(Time::from_ms(at));
+            let late = exchange.deadline();
+            let paid = exchange.pays(late);
+            if at_once || paid {
+                exchange.told();
+            }
+            exchange.ready(Time::from_ms(at) + server, 2 * (number - 1));
+            while exchange.arrived(2 * number).is_some() {}
+            (at_once, paid.then_some(late))
+        };
+        assert_eq!(asks(1, 0, 10), (true, None));
+        assert_eq!(asks(2, 100, 100), (false, Some(Time::from_ms(140))));
+        assert_eq!(asks(3, 300, 100), (true, None));
+        assert_eq!(asks(4, 500, 10), (true, None));
+        assert_eq!(asks(5, 600, 10), (false, None));
     }
 }

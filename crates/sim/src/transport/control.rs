@@ -304,6 +304,13 @@ pub trait Control: Send {
             *cwnd += f64::from(segments);
         }
     }
+    /// A cut was not needed: window and threshold are at least what they were before it. What a
+    /// control keeps besides stays that of a loss.
+    fn on_undone(&mut self, before: [f64; 2]) {
+        if let Some(own) = self.window_and_threshold() {
+            own.into_iter().zip(before).for_each(|(own, before)| *own = own.max(before));
+        }
+    }
     /// The sender restarts from this window after an idle period; the slow-start
     /// threshold becomes at least `ssthresh`.
     fn on_idle(&mut self, window: f64, ssthresh: f64) {

@@ -11,7 +11,7 @@ use tidegate_model::control::Ecn;
 use tidegate_model::scenario::Misbehaviour;
 
 use super::laps::LAP;
-use super::{ClassParams, Ctx, FlowFate};
+use super::{ClassParams, Ctx, FlowFate, Timeouts};
 
 use aside::Aside;
 use marks::echoes;
@@ -524,6 +524,7 @@ impl Receiver {
             // the opener has to begin anew (Linux: `tcp_synack_retries`)
             State::SynReceived if u32::from(self.tally) >= ctx.class.tcp.syn_ack_retries => {
                 self.state = State::Listen;
+                *ctx.timeouts = Timeouts::NEW;
             }
             State::SynReceived => {
                 self.tally = self.tally.saturating_add(1);

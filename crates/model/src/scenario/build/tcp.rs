@@ -42,10 +42,11 @@ pub(super) fn effective(
     let cubic = tcp.control == TcpControl::Cubic;
     let stray = !cubic && doc.hystart.is_some_and(|asked| asked != HyStart::None);
     check.require(!stray, &path("hystart"), "only cubic has it", "leave it out");
-    let stray = !starts_unpaced(&tcp) && doc.unpaced.is_some_and(|asked| asked > 0);
+    let stray = !is_bbr(&tcp) && doc.unpaced.is_some_and(|asked| asked > 0);
     check.require(!stray, &path("unpaced"), "goes with bbr and bbr3", "leave it out");
     let stray = doc.undo == Some(true) && !tcp.undo;
-    let (what, help) = ("goes with timestamps and rack", "set both, or leave it out");
+    let what = "goes with timestamps, rack and a control that has a threshold";
+    let help = "set `timestamps` and `rack` with a control other than bbr, or leave it out";
     check.require(!stray, &path("undo"), what, help);
     let stray = doc.shared_ticks == Some(true) && !tcp.timer_rule.of_linux();
     let what = "goes with the timer rule linux";
@@ -90,8 +91,8 @@ fn check_start(check: &mut Check<'_>, at: &[&str], doc: &TcpDoc, tcp: &Tcp) {
     check.require(!stray, &path(&["resume"]), what, "add `window`, as in window = 400");
 }
 
-/// Whether the control has a setting for the start of its pacing.
-fn starts_unpaced(tcp: &Tcp) -> bool {
+/// Whether the control is BBR, which has a setting for the start of its pacing and no threshold.
+fn is_bbr(tcp: &Tcp) -> bool {
     matches!(tcp.control, TcpControl::Bbr | TcpControl::Bbr3)
 }
 
@@ -153,7 +154,8 @@ fn overridden(asked: &TcpDoc, transport: &str) -> Tcp {
     if own_repair || tcp.recovery != Recovery::Sack || tcp.loss_rule.of_ns2() {
         (tcp.prr, tcp.rack, tcp.tlp) = (false, false, false);
     }
-    tcp.undo &= tcp.timestamps && tcp.rack;
+    // bbr has no threshold
+    tcp.undo &= tcp.timestamps && tcp.rack && !is_bbr(&tcp);
     tcp
 }
 
@@ -164,7 +166,7 @@ fn spelled_out(tcp: &Tcp, transport: &str) -> TcpDoc {
     TcpDoc {
         control: control.filter(|_| transport == "tcp"),
         hystart: hystart.filter(|_| tcp.control == TcpControl::Cubic),
-        unpaced: unpaced.filter(|_| starts_unpaced(tcp)),
+        unpaced: unpaced.filter(|_| is_bbr(tcp)),
         start: start.filter(|_| starts),
         paced_start: paced_start.filter(|_| starts),
         resume: resume.filter(|_| starts && tcp.resume.window < u32::MAX),

@@ -102,7 +102,7 @@ impl<C: Control + Payloads> Sender<C> {
         self.snd.recovering = true;
         self.snd.partial = false;
         let window = self.control.cwnd().max(1.0) as u32;
-        self.note_cut(self.snd.una < self.mark_cut, ctx);
+        self.note_cut(self.snd.una < self.mark_cut, false, ctx);
         self.on_loss(ctx);
         let sack = ctx.class.sack();
         // RFC 5681, 3.2 step 3
@@ -115,27 +115,34 @@ impl<C: Control + Payloads> Sender<C> {
     }
 
     /// The window is about to be cut: what it was, in case that this was not needed (Linux:
-    /// `tcp_init_undo`). `cut`: it is being cut already.
-    pub(super) fn note_cut(&mut self, cut: bool, ctx: &Ctx<'_>) {
+    /// `tcp_init_undo`). `cut`: it is being cut already; `repairs`: something is being sent again.
+    pub(super) fn note_cut(&mut self, cut: bool, repairs: bool, ctx: &Ctx<'_>) {
         if !ctx.class.tcp.undo || cut {
             return;
         }
         if let Some([&mut window, &mut ssthresh]) = self.control.window_and_threshold()
             && let Some(log) = self.snd.outstanding.log_mut()
         {
-            log.note_cut(window, ssthresh.max(0.75 * window));
+            log.note_cut([window, ssthresh.max(0.75 * window)], repairs);
         }
     }
 
     /// An acknowledgement of something new whose timestamp tells that nothing was lost: window and
     /// threshold are what they were, and nothing counts as lost any more (Linux:
-    /// `tcp_try_undo_loss`, `tcp_try_undo_partial`, `tcp_try_undo_recovery`).
+    /// `tcp_try_undo_loss`, `tcp_try_undo_partial`, `tcp_try_undo_recovery`). After an echo of a mark
+    /// the window stays cut (`tcp_fastretrans_alert`, A).
+    ///
+    /// Departure: where a repetition is under way in recovery, Linux lets out new data alone by such
+    /// an acknowledgement. Here it is one like others.
     pub(super) fn undo_by_timestamp(&mut self, packet: &Packet, ctx: &Ctx<'_>) {
         let Snd { una, recover, recovering, .. } = self.snd;
+        let Some((arrived, log)) = self.snd.outstanding.times() else { return };
+        if packet.flags.has(Flags::ECE) {
+            log.keep_cut();
+        }
         if !ctx.class.tcp.undo || packet.ack <= una {
             return;
         }
-        let Some((arrived, log)) = self.snd.outstanding.times() else { return };
         let partial = recovering && packet.ack < recover;
         let repairs = recovering || log.losing;
         if !repairs || !log.is_needless(packet.sent) || (partial && log.has_again()) {
@@ -144,12 +151,10 @@ impl<C: Control + Payloads> Sender<C> {
         log.unmark(arrived);
         let before = log.take_cut();
         self.snd.recovering = false;
+        self.snd.recover = una;
         self.snd.inflation = 0.0;
-        self.tell_mark = false;
-        let own = self.control.window_and_threshold();
-        if let (Some([cwnd, ssthresh]), Some([window, threshold])) = (own, before) {
-            *cwnd = cwnd.max(window);
-            *ssthresh = ssthresh.max(threshold);
+        if let Some(before) = before {
+            self.control.on_undone(before);
         }
     }
 

@@ -95,9 +95,11 @@ impl<C: Control + Payloads> Sender<C> {
             return self.send_more(address, ctx);
         }
         let again = self.times_out_again(ctx.class);
+        let losing = self.snd.outstanding.log().is_some_and(|log| log.losing);
+        let repairs = self.snd.recovering || losing;
         let mut at = self.congestion_event(ctx);
         at.flight = self.lose_all(ctx.net.now, at.flight, ctx.class);
-        self.note_cut(again, ctx);
+        self.note_cut(again, repairs, ctx);
         self.control.on_timeout(&at, again);
         if ctx.class.detector == Detector::Timed {
             self.control.on_spared(self.snd.outstanding.marked_pipe());

@@ -5,7 +5,7 @@
 //! | `retrans_stamp` | `again`   | when a lost segment was first sent again in this recovery  |
 //! | `prior_cwnd`    | `before`  | the window before the cut                                  |
 //! | `prior_ssthresh` | `before` | the threshold before it, 3/4 of the window at least        |
-//! | `undo_marker`   | `before`  | none: there is no cut to undo                              |
+//! | `undo_marker`   | `before`  | none: there is nothing to undo                             |
 //!
 //! An acknowledgement with a timestamp from before `again` is that of a first sending (Eifel,
 //! RFC 3522), so the cut was not needed: `tcp_packet_delayed` of Linux. What the response is, is in
@@ -62,11 +62,17 @@ impl SentLog {
         }
     }
 
-    /// The window is cut, which was so large with its threshold.
-    pub(in super::super) fn note_cut(&mut self, window: f64, threshold: f64) {
-        // what is still under way from an earlier recovery was sent again before
-        let again = if self.again > 0 { self.undo.again } else { Time::NEVER };
-        self.undo = Undo { again, before: Some([window, threshold]) };
+    /// The window is about to be cut, which is so large with its threshold. `repairs`: something is
+    /// being sent again, so that a repetition was before this (Linux: `tcp_any_retrans_done`).
+    pub(in super::super) fn note_cut(&mut self, before: [f64; 2], repairs: bool) {
+        let resent = self.segments.front().is_some_and(|oldest| oldest.resent);
+        let again = if repairs || resent || self.again > 0 { self.undo.again } else { Time::NEVER };
+        self.undo = Undo { again, before: Some(before) };
+    }
+
+    /// The cut is for a mark too: what is undone is that something counts as lost.
+    pub(in super::super) fn keep_cut(&mut self) {
+        self.undo.before = self.undo.before.map(|_| [0.0; 2]);
     }
 
     /// Whether an acknowledgement with this timestamp shows that the cut was not needed.
@@ -120,7 +126,7 @@ mod tests {
         }
         arrived.insert_telling(2, 3, |_, _| {});
         log.lose_all(ms(300), &arrived);
-        log.note_cut(10.0, 7.5);
+        log.note_cut([10.0, 7.5], false);
         log.send(0, ms(300), &arrived);
         assert_eq!((log.pipe(&arrived), log.next_due()), (1, Some(1)));
         log.unmark(&arrived);
@@ -137,7 +143,7 @@ mod tests {
         }
         assert!(!log.is_needless(ms(0)), "there is no cut");
         log.lose_all(ms(300), &arrived);
-        log.note_cut(10.0, 7.5);
+        log.note_cut([10.0, 7.5], false);
         log.send(0, ms(300), &arrived);
         log.send(1, ms(400), &arrived);
         assert!(log.is_needless(ms(299)));
