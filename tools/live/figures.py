@@ -37,7 +37,7 @@ from tidegate.hosts.lab import (
     valid,
 )
 from tools.live.cost import Cost, counting_time, hooks, in_turn, mean_times, put_empty
-from tools.live.loads import GATES, document, endless, on_a_machine, pages, shaped
+from tools.live.loads import BEHIND_HEAD, GATES, document, endless, on_a_machine, pages, shaped
 from tools.live.measure import Flow, Measures, mean_and_spread, of_flows, read, simulate
 from tools.live.today import today
 
@@ -285,7 +285,7 @@ def overload(wanted: Wanted) -> None:
                 show(f"  {name}, seed {seed}", real[-1:])
             show(f"{name}, lab", real)
         port = IN_THE_SIMULATOR[name] or None
-        scenario = shaped(seconds, crowd(), port=port, back=wanted.back)
+        scenario = shaped(seconds, crowd(), port=port, back=wanted.back, buffer=BEHIND_HEAD)
         scenario = on_a_machine(scenario, wanted.packet, wanted.processors)
         flows = [simulate(scenario, seed, {})[0] for seed in range(1, runs + 1)]
         show(f"{name}, simulator", [of_flows(each, seconds) for each in flows])

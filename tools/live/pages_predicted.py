@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import tidegate
 from tidegate.scenario.real_gate import REAL_GATE
 from tools.live import loads
-from tools.live.loads import GATES, HOST, LINUX, TICKS, endless
+from tools.live.loads import GATES, HEAD, HOST, LINUX, TICKS, endless
 from tools.live.page_server import head
 from tools.live.page_users import (
     CONNECTIONS,
@@ -44,9 +44,7 @@ QUEUES: dict[str, dict[str, Any]] = {
 ROOM = {"fq_codel": "10240packets", "cake": "2500kB"}
 """What waits at most: the limit of fq_codel, and what fits into the 4 MiB of CAKE, which counts
 the memory that packets take (2.42 to 2.55 MB of them in three runs). Queues without a law have the
-bytes of the cell, less those of the packet that is being sent: tbf and HTB have it in the queue
-until its turn is over."""
-HEAD = 1500
+bytes of the cell behind the packet that is being sent (`HEAD`)."""
 
 
 def port(cell: Cell) -> dict[str, Any] | None:
