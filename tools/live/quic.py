@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 import tidegate
 from tidegate.hosts.lab import LATE_MS, LEFT, PORT, Lab, interrupted, need, valid
-from tools.live.loads import SLOWER, shaped
+from tools.live.loads import HEAD, SLOWER, shaped
 from tools.live.pages import CLIENTS, SCENARIO
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def predicted(control: str, flows: Flows, seconds: float, folder: Path) -> list[
         "patience": f"{PATIENCE_S}s",
         "transport": {"quic": {}},
     }
-    link = {"delay": "18ms", "buffer": "125kB"}
+    link = {"delay": "18ms", "buffer": f"{125_000 - HEAD}B"}
     port = {"gate": PREDICTED[control]}
     seconds += PATIENCE_S
     scenario = shaped(seconds, {"quic": traffic}, port, access=SLOWER, **link)

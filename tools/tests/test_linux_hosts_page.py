@@ -76,7 +76,7 @@ why: So.
     [situation] = linux_hosts.read(text)
     *_, row = linux_hosts._table([situation])
     assert row == (
-        "| One | It does. | `tcp_ack()`; RFC 1, 2 | `linux`, `rfc` | "
+        '| One | It does. | `tcp_ack()`; RFC 1, 2 | `linux`, `rfc`, `mss = "1kB"` | '
         "**differs** at `5 ack 1`: `nothing`, not `1..3`. So. |"
     )
 
