@@ -135,12 +135,15 @@ impl<C: Control + Payloads> Sender<C> {
     /// Departure: where a repetition is under way in recovery, Linux lets out new data alone by such
     /// an acknowledgement. Here it is one like others.
     pub(super) fn undo_by_timestamp(&mut self, packet: &Packet, ctx: &Ctx<'_>) {
+        if !ctx.class.tcp.undo {
+            return;
+        }
         let Snd { una, recover, recovering, .. } = self.snd;
         let Some((arrived, log)) = self.snd.outstanding.times() else { return };
         if packet.flags.has(Flags::ECE) {
             log.keep_cut();
         }
-        if !ctx.class.tcp.undo || packet.ack <= una {
+        if packet.ack <= una {
             return;
         }
         let partial = recovering && packet.ack < recover;
