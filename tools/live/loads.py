@@ -26,11 +26,12 @@ GATES: dict[str, dict[str, Any]] = {
 }
 """Controls of a port as a real gate has them."""
 
-LINK = {"rate": "10Mbit", "delay": "20ms", "buffer": "150kB"}
+BUFFER = 150_000
+LINK = {"rate": "10Mbit", "delay": "20ms", "buffer": f"{BUFFER // 1000}kB"}
 HEAD = 1500
 """Bytes of the packet whose turn it is: tbf and HTB have it in the queue until that is over, and a
 simulated link does not."""
-BEHIND_HEAD = f"{150_000 - HEAD}B"
+BEHIND_HEAD = f"{BUFFER - HEAD}B"
 """The buffer of `LINK` in the simulator, where tbf has it in the lab."""
 ACCESS = {"rate": "10Gbit", "delay": "0ms"}
 SLOWER = {"rate": "1Gbit", "delay": "1ms"}
