@@ -9,8 +9,6 @@ from tidegate.scenario.real_gate import REAL_GATE
 HOST = {"tcp": {"profile": "linux"}}
 TICKS = {"shared_ticks": True}
 """Of hosts of one machine."""
-LINUX = {"undo": True, "quick_again": 16}
-"""What Linux does, and its profile has off (docs/linux-hosts.md)."""
 GATES: dict[str, dict[str, Any]] = {
     "none": {},
     "close-probe": {

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import tidegate
 from tidegate.scenario.real_gate import REAL_GATE
 from tools.live import loads
-from tools.live.loads import GATES, HEAD, HOST, LINUX, TICKS, endless
+from tools.live.loads import GATES, HEAD, HOST, TICKS, endless
 from tools.live.page_server import head
 from tools.live.page_users import (
     CONNECTIONS,
@@ -75,13 +75,8 @@ def port(cell: Cell) -> dict[str, Any] | None:
 
 
 WITHOUT: dict[str, dict[str, Any]] = {
-    "net.ipv4.tcp_sack=0": dict.fromkeys(("sack", "prr", "rack", "tlp", "undo"), False),
-    "net.ipv4.tcp_timestamps=0": {
-        "timestamps": False,
-        "undo": False,
-        "mss": "1460B",
-        "header": "40B",
-    },
+    "net.ipv4.tcp_sack=0": dict.fromkeys(("sack", "prr", "rack", "tlp"), False),
+    "net.ipv4.tcp_timestamps=0": {"timestamps": False, "mss": "1460B", "header": "40B"},
     "net.ipv4.tcp_early_retrans=0": {"tlp": False},
     # simulated hosts have neither
     "net.ipv4.tcp_frto=0": {},
@@ -101,7 +96,7 @@ def document(
     """
     plan = cell.plan()
     taken = [WITHOUT[setting] for setting in cell.sysctls] + [LACKS[one] for one in without]
-    transport = {"tcp": reduce(or_, taken, HOST["tcp"] | TICKS | LINUX)}
+    transport = {"tcp": reduce(or_, taken, HOST["tcp"] | TICKS)}
     come = takewhile(lambda due: due < cell.seconds, (due + later for due, _ in arrivals(plan)))
     link = {"rate": f"{cell.mbit:g}Mbit", "delay": "18ms"}
     link["buffer"] = ROOM.get(cell.queue, f"{cell.buffer - HEAD}B")

@@ -417,8 +417,9 @@ fn heavy_losses_both_ways_are_survived() {
                      transport = {{ tcp = {{ profile = \"linux\", control = \"{control}\", {repair} }} }}"
                 );
                 let loss = format!("{{ data = {data}, ack = {ack} }}");
+                // a timeout is up to 120 s, and where a third is lost, many follow one another
                 let settings =
-                    [("topology.dumbbell.bottleneck.loss", loss.as_str()), ("duration", "2000s")];
+                    [("topology.dumbbell.bottleneck.loss", loss.as_str()), ("duration", "10000s")];
                 let results = run(&load(&text, &settings), seed);
                 let case = format!("{control} {repair} {data} {ack}");
                 let delivered = column(&results.flows, "delivered_bytes");

@@ -23,7 +23,8 @@
 //! curve is looked up the least round trip ahead, not the smoothed one. And windows are whole: so many
 //! acknowledged segments (`cnt`) make it one larger.
 //!
-//! Limits: spurious losses are not undone (4.9). Departure: where more than the window is
+//! Limits: a loss that turns out not to have been one (4.9) gives back the window and the threshold,
+//! and leaves W_max, K and the epoch as the loss set them. Departure: where more than the window is
 //! outstanding, `flight_size` of 4.6 is the window, because here recovery begins only after SACK
 //! blocks have let new segments out.
 

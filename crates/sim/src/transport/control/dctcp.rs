@@ -27,7 +27,7 @@ use super::{CongestionEvent, Control, Feedback, RateSample, Reno, Signal};
 const G: f64 = 1.0 / 16.0;
 
 /// The counter that AccECN starts from (RFC 9768, 3.2.1).
-const FIRST: u8 = 5;
+pub(crate) const FIRST: u8 = 5;
 
 /// What a receiver puts into its acknowledgements after so many marked packets (RFC 9768,
 /// 3.2.2): the counter modulo 8, in the flags AE, CWR and ECE.
@@ -41,7 +41,7 @@ pub(crate) fn counted(marks: u8) -> Flags {
 }
 
 /// The counter that an acknowledgement carries.
-fn counter(flags: Flags) -> u8 {
+pub(crate) fn counter(flags: Flags) -> u8 {
     let bit = |flag, bit| if flags.has(flag) { bit } else { 0 };
     bit(Flags::ECE, 1) | bit(Flags::CWR, 2) | bit(Flags::AE, 4)
 }

@@ -7,7 +7,7 @@
 use tidegate_core::packet::{Flags, Packet};
 use tidegate_model::control::Ecn;
 
-use super::super::control::{CongestionEvent, Control, Payloads, Signal};
+use super::super::control::{CongestionEvent, Control, Payloads, Signal, dctcp};
 use super::super::{ClassParams, Ctx};
 use super::snd::Snd;
 use super::{Detector, Sender};
@@ -130,7 +130,9 @@ impl<C: Control + Payloads> Sender<C> {
     /// An acknowledgement of something new whose timestamp tells that nothing was lost: window and
     /// threshold are what they were, and nothing counts as lost any more (Linux:
     /// `tcp_try_undo_loss`, `tcp_try_undo_partial`, `tcp_try_undo_recovery`). After an echo of a mark
-    /// the window stays cut (`tcp_fastretrans_alert`, A).
+    /// the window stays cut (`tcp_fastretrans_alert`, A). Where marks are counted, one bit of the
+    /// counter is that of an echo, and a counter that is another tells of marks
+    /// (`tcp_accecn_process`).
     ///
     /// Departure: where a repetition is under way in recovery, Linux lets out new data alone by such
     /// an acknowledgement. Here it is one like others.
@@ -140,7 +142,12 @@ impl<C: Control + Payloads> Sender<C> {
         }
         let Snd { una, recover, recovering, .. } = self.snd;
         let Some((arrived, log)) = self.snd.outstanding.times() else { return };
-        if packet.flags.has(Flags::ECE) {
+        let marked = match ctx.class.ecn {
+            Ecn::None => false,
+            Ecn::Classic => packet.flags.has(Flags::ECE),
+            Ecn::Counted | Ecn::L4s => log.counts_marks(dctcp::counter(packet.flags)),
+        };
+        if marked {
             log.keep_cut();
         }
         if packet.ack <= una {

@@ -6,6 +6,7 @@
 //! | `prior_cwnd`    | `before`  | the window before the cut                                  |
 //! | `prior_ssthresh` | `before` | the threshold before it, 3/4 of the window at least        |
 //! | `undo_marker`   | `before`  | none: there is nothing to undo                             |
+//! | `received_ce`   | `marks`   | the counter of marks that came last, modulo 8 (AccECN)     |
 //!
 //! An acknowledgement with a timestamp from before `again` is that of a first sending (Eifel,
 //! RFC 3522), so the cut was not needed: `tcp_packet_delayed` of Linux. What the response is, is in
@@ -13,6 +14,7 @@
 
 use tidegate_core::units::Time;
 
+use super::super::control::dctcp;
 use super::super::ranges::Ranges;
 use super::{SentLog, SentSegment};
 
@@ -23,10 +25,11 @@ pub(in super::super) struct Undo {
     again: Time,
     /// Window and threshold, in segments.
     before: Option<[f64; 2]>,
+    marks: u8,
 }
 
 impl Undo {
-    pub(super) const NEW: Undo = Undo { again: Time::NEVER, before: None };
+    pub(super) const NEW: Undo = Undo { again: Time::NEVER, before: None, marks: dctcp::FIRST };
 
     /// A lost segment is sent again at `now`.
     pub(super) fn sent_again(&mut self, now: Time) {
@@ -67,7 +70,12 @@ impl SentLog {
     pub(in super::super) fn note_cut(&mut self, before: [f64; 2], repairs: bool) {
         let resent = self.segments.front().is_some_and(|oldest| oldest.resent);
         let again = if repairs || resent || self.again > 0 { self.undo.again } else { Time::NEVER };
-        self.undo = Undo { again, before: Some(before) };
+        self.undo = Undo { again, before: Some(before), ..self.undo };
+    }
+
+    /// An acknowledgement has this counter of marks. Returns whether it is another than the last.
+    pub(in super::super) fn counts_marks(&mut self, counter: u8) -> bool {
+        std::mem::replace(&mut self.undo.marks, counter) != counter
     }
 
     /// The cut is for a mark too: what is undone is that something counts as lost.
