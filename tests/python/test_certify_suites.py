@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import fields
 from pathlib import Path
@@ -247,6 +248,22 @@ def test_two_laws_do_not_share_a_module_by_its_name(
     monkeypatch.delitem(sys.modules, "helper", raising=False)
     assert done.exit_code == 2
     assert "imports helper, and so did another law" in done.stderr
+
+
+def test_beside_no_gate_a_scenario_has_none(tmp_path: Path) -> None:
+    """`static` is the gate of the scenario, here one that lets nobody in; `none` takes it away."""
+    shut = SCENARIO + '[port.bottleneck]\ngate = { law = "fixed-rate", rate = "0.001/s" }\n'
+    suite = SUITE + "stages = true\n"
+    rates = {}
+    for against in ("static", "none"):
+        done = judged(
+            tmp_path, suite, "--gate", "tide", "--against", against, "--json", scenario=shut
+        )
+        [condition] = json.loads(done.stdout)["conditions"]
+        [measure] = condition["measures"]
+        rates |= measure["references"]
+    assert max(rates["static"]) < 1e3
+    assert min(rates["none"]) > 1e6
 
 
 def test_two_controls_of_one_name_have_a_folder_each(tmp_path: Path) -> None:
