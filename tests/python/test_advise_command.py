@@ -371,10 +371,24 @@ def test_where_all_are_beyond_their_limits_the_present_state_is_no_recommendatio
     found = verdict.judged([under("now", best), under("cake", 15.2), under("tide", 40)], users)
     assert found.first == "now"
     assert bool(found.taken) is recommended
-    # nothing is recommended for so many people: any control may help fewer
-    every = ("now", "cake", "fq_codel", "tide", "cake+tide")
+    # nothing is recommended for so many people: any control that was compared may help fewer
+    every = ("now", "cake", "tide")
     assert found.searched == (("now",) if recommended else every)
     assert found.text.startswith("Recommended: now" if recommended else "No recommendation: no")
+
+
+def test_cake_that_is_there_is_no_control_of_its_own(short):
+    """`tc` shows it in both directions: it is the link as it is."""
+    shaper = "qdisc cake 800{}: dev {} root refcnt 2 bandwidth {}Mbit triple-isolate rtt 100ms\n"
+    sent = " Sent 2154123 bytes 3211 pkt (dropped 12, overlimits 2211 requeues 0)\n"
+    both = shaper.format(1, "wan0", 3) + sent + shaper.format(2, "lan0", 10) + sent
+    Path("tc.txt").write_text(both, encoding="utf-8")
+    words = ("--outside", "wan0", "--inside", "lan0", "--people", "cafe:12", "--seeds", "2")
+    done = typed("tc.txt", "--rtt", "20ms", *words, "--json")
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.stdout)
+    assert set(told["felt"]) == {"now", "fq_codel", "tide", "cake+tide"}
+    assert "CAKE shapes both directions already: `now` is CAKE." in done.stderr
 
 
 def test_how_many_people_fit_now_and_with_the_control(short, monkeypatch):

@@ -12,7 +12,7 @@ from tidegate.scenario import toml
 from tidegate.scenario.real_gate import REAL_GATE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from tidegate.advise.fit import Link
     from tidegate.advise.people import People
@@ -54,13 +54,17 @@ def times(link: Link) -> Times:
     return Times(round(seconds), Times().warmup_s if seconds > 60 else SHORTEST.warmup_s)
 
 
-def text(
-    link: Link, who: People, length: Times, controls: Sequence[str] = CONTROLS, made_by: str = ""
-) -> str:
+def controls(link: Link) -> tuple[str, ...]:
+    """Return what is compared on a link; CAKE is no other where it shapes both ways already."""
+    now = _variant(NOW, link)
+    return tuple(name for name in CONTROLS if name == NOW or _variant(name, link) != now)
+
+
+def text(link: Link, who: People, length: Times, made_by: str = "") -> str:
     """Return the scenario; each control is a variant."""
     head = [f"# {made_by}\n"] if made_by else []
     parts = [_lines(_tables(link, who, length))]
-    parts += [_lines(_variant(name, link), "variant", name) for name in controls]
+    parts += [_lines(_variant(name, link), "variant", name) for name in controls(link)]
     return "\n".join([*head, *parts])
 
 

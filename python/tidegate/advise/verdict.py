@@ -72,7 +72,8 @@ class LinkAdvice:
 
         That none is recommended for so many people does not say that none helps fewer.
         """
-        return tuple(dict.fromkeys((NOW, *(self.taken[:1] or CONTROLS))))
+        every = (setting.name for setting in self.settings)
+        return tuple(dict.fromkeys((NOW, *(self.taken[:1] or every))))
 
     def beyond(self) -> list[str]:
         """Return which limits are broken even under what is recommended."""

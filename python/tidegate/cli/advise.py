@@ -188,14 +188,16 @@ def _judged(
     link: Link, who: People, asked: int | None, workers: int | None, out: Path | None
 ) -> Answer:
     """Run all controls, and save the scenario, the runs and their page."""
+    from tidegate.advise.scene import CAKE, controls, times
     from tidegate.advise.scene import text as scenario_text
-    from tidegate.advise.scene import times
     from tidegate.advise.verdict import attempts, settled, verdict
     from tidegate.cli.grids import comparing, fill
     from tidegate.grid.plan import Controls, comparison
     from tidegate.scenario.document import read
 
     length = times(link)
+    if CAKE not in controls(link):
+        say("CAKE shapes both directions already: `now` is CAKE.")
     answer = Answer(folder=out)
     for seeds in attempts(asked):
         before = answer.verdict
