@@ -62,7 +62,7 @@ class Other:
 
 def others(space: Space, against: Sequence[Control], *, gate: bool) -> list[Other]:
     """Return what a control is compared with: these, or the references of the worlds of gates."""
-    plain = CONTROLS["none"]
+    plain = CONTROLS["static"]
     if gate and not against:
         return [Other(name, more, plain) for name, more in space.references]
     return [Other(each.name, {}, each) for each in against]
