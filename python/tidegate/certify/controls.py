@@ -209,7 +209,7 @@ CONTROLS = {
         *(_whole(stack, name) for stack in STACKS for name in ("cubic", "new-reno")),
         *(_crate(name) for name in CRATES),
         *(_media(name) for name in ("nada", "gcc", "scream")),
-        Control("none", stages=(("gate", '{ law = "none" }'),)),
+        Control("none"),
         # the gate of a condition's own scenario
         Control("static"),
         Control("blitz", '"blitz"', (("queue", '{ law = "pushout" }'),), endless=False),

@@ -146,6 +146,9 @@ def compared(against: str | None, default: tuple[str, ...], mine: list[Control])
     kinds = [each.stages[0][0] for each in mine if each.transport is None and each.stages]
 
     def other(name: str) -> Control:
+        if name == "none" and "gate" in kinds:
+            # the scenario may have a gate of its own
+            return controls.stage("gate", name)
         if kinds and name not in controls.CONTROLS:
             return controls.stage(kinds[0], name)
         return controls.find(name)

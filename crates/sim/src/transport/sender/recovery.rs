@@ -137,7 +137,8 @@ impl<C: Control + Payloads> Sender<C> {
     /// Departure: where a repetition is under way in recovery, Linux lets out new data alone by such
     /// an acknowledgement. Here it is one like others.
     pub(super) fn undo_by_timestamp(&mut self, packet: &Packet, ctx: &Ctx<'_>) {
-        if !ctx.class.tcp.undo {
+        // what was overtaken tells nothing of now (`old_ack` of `tcp_ack`)
+        if !ctx.class.tcp.undo || packet.ack < self.snd.una {
             return;
         }
         let Snd { una, recover, recovering, .. } = self.snd;
