@@ -25,6 +25,7 @@ pub(in super::super) struct Undo {
     again: Time,
     /// Window and threshold, in segments.
     before: Option<[f64; 2]>,
+    /// The counter of marks that came last (AccECN).
     marks: u8,
 }
 
