@@ -27,8 +27,9 @@ fn case_01_startup_ends_at_the_plateau() {
 #[test]
 fn case_02_losses_end_startup_of_a_limited_sender() {
     let lose = Lose::new(3.0, 2, 20);
-    let traffic = OBJECTS;
-    let (seen, _) = Case { seconds: 6, traffic, lose, ..Case::default() }.run();
+    // the draft looks for too little to send at acknowledgements, Linux only when data is handed in
+    let (traffic, tcp) = (OBJECTS, ", loss_rule = \"rfc\"");
+    let (seen, _) = Case { seconds: 6, traffic, tcp, lose, ..Case::default() }.run();
     let (before, after) = leaves(&seen, State::Startup);
     assert!(after.limited && !before.b.full_bw_now);
     assert!(after.b.full_bw_now && after.b.full_bw_reached);

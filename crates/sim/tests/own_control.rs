@@ -29,7 +29,7 @@ fn sample(segments: u32) -> RateSample<'static> {
 }
 
 fn at(flight: u32) -> CongestionEvent {
-    CongestionEvent { now: Time::ZERO, flight, window: f64::from(flight), sent: 0 }
+    CongestionEvent { now: Time::ZERO, flight, window: f64::from(flight), sent: 0, lost: 0 }
 }
 
 /// T. Kelly 2003, by hand from a window of 100: a loss leaves 87.5, and a window of

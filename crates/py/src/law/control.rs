@@ -204,7 +204,7 @@ impl Congestion {
 
 impl Congestion {
     fn of(at: &sim::CongestionEvent) -> Congestion {
-        let &sim::CongestionEvent { now, flight, window, sent } = at;
+        let &sim::CongestionEvent { now, flight, window, sent, .. } = at;
         Congestion { now_s: now.secs(), flight, window, sent }
     }
 }

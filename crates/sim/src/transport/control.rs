@@ -134,6 +134,8 @@ pub struct DeliveryRate {
     pub flight: (u32, u32),
     /// Segments newly marked lost.
     pub losses: u32,
+    /// Segments marked lost on the connection so far, each as often as it was; modulo 2^32.
+    pub lost: u32,
     /// Segments in flight when the newest segment acknowledged was sent, itself included, and
     /// segments marked lost since then.
     pub sent_with: (u32, u32),
@@ -215,6 +217,9 @@ pub struct CongestionEvent {
     pub window: f64,
     /// The segment after the last one sent.
     pub sent: u64,
+    /// Segments marked lost on the connection so far, as in [`DeliveryRate::lost`]; zero where the
+    /// control samples no rate.
+    pub lost: u32,
 }
 
 /// How full the segments of a sender are.
@@ -276,6 +281,9 @@ pub trait Control: Send {
     /// A data packet is sent; with it, `flight` segments are in flight.
     #[inline]
     fn on_sent(&mut self, _now: Time, _flight: u32) {}
+    /// Data is sent while none is in the network, of a sender that had too little to send
+    /// (application-limited). Called after [`Control::on_sent`], where the control samples rates.
+    fn on_restart(&mut self, _now: Time) {}
     /// A packet from the receiver has arrived, in recovery or outside of it. Called before the
     /// sender processes the packet.
     #[inline]

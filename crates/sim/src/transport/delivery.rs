@@ -43,6 +43,8 @@ pub(super) struct Delivery {
     first_sent: Time,
     limited_until: u64,
     lost: u32,
+    /// The segment sent last left while none was in the network, of a sender with too little to send.
+    restarts: bool,
 }
 
 /// One sample: `delivered` over `interval`; an interval of zero marks an invalid one.
@@ -65,6 +67,7 @@ impl Delivery {
         first_sent: Time::ZERO,
         limited_until: 0,
         lost: 0,
+        restarts: false,
     };
 
     /// Segments that have arrived.
@@ -72,8 +75,28 @@ impl Delivery {
         self.delivered
     }
 
+    /// Segments marked lost, each as often as it was.
+    pub(super) fn lost(&self) -> u32 {
+        self.lost
+    }
+
+    /// Whether the segment sent last left while none was in the network, of a sender that had too
+    /// little to send.
+    pub(super) fn restarts(&self) -> bool {
+        self.restarts
+    }
+
+    /// The connection is open, and the application writes for the first time (Linux:
+    /// `tcp_rate_check_app_limited`): what leaves is application-limited until the first segment has
+    /// arrived. A SYN counts as delivered.
+    pub(super) fn open(&mut self) {
+        self.delivered = 1;
+        self.limit(0);
+    }
+
     /// A segment is sent, with `pipe` segments in flight before it (draft, 3.2).
     pub(super) fn send(&mut self, now: Time, pipe: u32) -> Stamp {
+        self.restarts = pipe == 0 && self.limited_until > 0;
         if pipe == 0 {
             self.first_sent = now;
             self.delivered_at = now;
@@ -185,6 +208,25 @@ mod tests {
         flow.arrived(&mut pick, 1, ms(1), &second);
         assert!(flow.sample(pick, ms(101), ms(100)).is_some_and(|sample| sample.limited));
         assert!(!flow.send(ms(102), 0).limited);
+    }
+
+    /// Linux (`tcp_rate_check_app_limited`): what leaves before the first segment has arrived is
+    /// marked, and what leaves then is not. With nothing in the network the sender restarts.
+    #[test]
+    fn the_first_flight_is_limited() {
+        let mut flow = Delivery::NEW;
+        flow.open();
+        let stamps = [flow.send(ms(0), 0), flow.send(ms(1), 1)];
+        assert!(!flow.restarts(), "one is in the network");
+        let mut sample = |seq: u32, at: u64| {
+            let mut pick = Pick::default();
+            flow.arrived(&mut pick, seq, ms(seq.into()), &stamps[seq as usize]);
+            flow.sample(pick, ms(at), ms(100)).map(|sample| sample.limited)
+        };
+        assert_eq!(sample(0, 100), Some(true));
+        assert!(!flow.send(ms(100), 1).limited);
+        flow.limit(0);
+        assert!(flow.send(ms(200), 0).limited && flow.restarts());
     }
 
     /// Draft, 3.3: acknowledgements that come in a lump give no rate above that of sending.

@@ -74,14 +74,23 @@ impl Control for Spy {
         self.inner.header(now)
     }
     fn on_sent(&mut self, now: Time, flight: u32) {
-        let idle = self.inner.idle_restart;
         self.inner.on_sent(now, flight);
+    }
+    fn on_restart(&mut self, now: Time) {
+        let idle = self.inner.idle_restart;
+        self.inner.on_restart(now);
         if self.inner.idle_restart && !idle {
             self.record(now, What::Sent, false);
         }
     }
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         self.inner.on_feedback(feedback);
+    }
+    fn on_spared(&mut self, segments: u32) {
+        self.inner.on_spared(segments);
+    }
+    fn on_undone(&mut self, before: [f64; 2]) {
+        self.inner.on_undone(before);
     }
     fn on_recovered(&mut self, window: f64) {
         self.inner.on_recovered(window);

@@ -45,8 +45,8 @@ pub(super) fn effective(
     let stray = !is_bbr(&tcp) && doc.unpaced.is_some_and(|asked| asked > 0);
     check.require(!stray, &path("unpaced"), "goes with bbr and bbr3", "leave it out");
     let stray = doc.undo == Some(true) && !tcp.undo;
-    let what = "goes with timestamps, rack and a control that has a threshold";
-    let help = "set `timestamps` and `rack` with a control other than bbr, or leave it out";
+    let what = "goes with timestamps and rack";
+    let help = "set `timestamps` and `rack`, or leave it out";
     check.require(!stray, &path("undo"), what, help);
     let stray = doc.shared_ticks == Some(true) && !tcp.timer_rule.of_linux();
     let what = "goes with the timer rule linux";
@@ -154,8 +154,7 @@ fn overridden(asked: &TcpDoc, transport: &str) -> Tcp {
     if own_repair || tcp.recovery != Recovery::Sack || tcp.loss_rule.of_ns2() {
         (tcp.prr, tcp.rack, tcp.tlp) = (false, false, false);
     }
-    // bbr has no threshold
-    tcp.undo &= tcp.timestamps && tcp.rack && !is_bbr(&tcp);
+    tcp.undo &= tcp.timestamps && tcp.rack;
     tcp
 }
 

@@ -20,10 +20,10 @@
 //! | cwnd               | `cwnd`                     | segments     |                                 |
 //!
 //! The parts have a file each: [`bandwidth`], [`round`], [`full`] (is the pipe full?), [`cycle`],
-//! [`min_rtt`], [`aggregation`], [`repair`] (the window in recovery).
+//! [`min_rtt`], [`aggregation`], [`repair`] (the window in recovery), [`long_term`] (the bandwidth
+//! behind a policer, which Linux adds).
 //!
-//! Departures: no long-term bandwidth sampling (policers). Segments are paced one by one, not in
-//! batches of segmentation offload; the window has room for such batches all the same, as in Linux,
+//! Departures: segments are paced one by one, not in batches of segmentation offload; the window has room for such batches all the same, as in Linux,
 //! where it does not depend on whether the device takes them. The first phase of the gain cycle is
 //! derived from the simulated time instead of a random number.
 
@@ -31,18 +31,20 @@ mod aggregation;
 mod bandwidth;
 mod cycle;
 mod full;
+mod long_term;
 mod min_rtt;
 mod repair;
 mod round;
 
 use tidegate_core::units::Time;
-use tidegate_model::profile::{LostSyn, Tcp};
+use tidegate_model::profile::{LossRule, LostSyn, Tcp};
 
 use super::{CongestionEvent, Control, DeliveryRate, Feedback, RateSample, Signal};
 use aggregation::Aggregation;
 use bandwidth::Bandwidth;
 use cycle::Cycle;
 use full::Full;
+use long_term::{Counts, Event, LongTerm};
 use min_rtt::MinRtt;
 use repair::{Repair, State};
 use round::Round;
@@ -96,16 +98,20 @@ pub struct Bbr {
     unpaced: u8,
     /// Segments per second; zero: unknown.
     pace: f64,
+    pacing_gain: f64,
     gap: Option<Time>,
     /// When the last segment was sent.
     sent: Time,
     bandwidth: Bandwidth,
+    long_term: LongTerm,
     round: Round,
     full: Full,
     cycle: Cycle,
     min_rtt: MinRtt,
     aggregation: Aggregation,
     repair: Repair,
+    /// The last acknowledgement found it in PROBE_RTT.
+    held_back: bool,
     /// Data is sent again after a time without any, and none of it is acknowledged yet.
     idle_restart: bool,
 }
@@ -122,28 +128,36 @@ impl Bbr {
             mss: f64::from(tcp.mss),
             unpaced: tcp.unpaced,
             pace: 0.0,
+            pacing_gain: HIGH_GAIN,
             gap: None,
             sent: Time::ZERO,
             bandwidth: Bandwidth::default(),
+            long_term: LongTerm::new(tcp.loss_rule == LossRule::Linux, f64::from(tcp.mss)),
             round: Round::default(),
             full: Full::default(),
             cycle: Cycle::default(),
             min_rtt: MinRtt::default(),
             aggregation: Aggregation::default(),
             repair: Repair::default(),
+            held_back: false,
             idle_restart: false,
         }
     }
 
-    /// What a gain is worth in flight (draft, 4.2.3.2).
-    fn inflight(&self, gain: f64) -> f64 {
-        self.quantised(self.product(gain))
+    /// The bandwidth that pace and window follow (Linux: `bbr_bw`).
+    fn used_bandwidth(&self) -> f64 {
+        self.long_term.get().unwrap_or_else(|| self.bandwidth.get())
     }
 
-    /// The bandwidth times the minimum round trip, times a gain, in whole segments.
-    fn product(&self, gain: f64) -> f64 {
+    /// What a gain is worth in flight at the maximum bandwidth (draft, 4.2.3.2).
+    fn inflight(&self, gain: f64) -> f64 {
+        self.quantised(self.product(self.bandwidth.get(), gain))
+    }
+
+    /// A bandwidth times the minimum round trip, times a gain, in whole segments.
+    fn product(&self, bandwidth: f64, gain: f64) -> f64 {
         match self.min_rtt.get() {
-            Some(rtt) => ceil(gain * self.bandwidth.get() * rtt.secs()),
+            Some(rtt) => ceil(gain * bandwidth * rtt.secs()),
             None => self.initial_window,
         }
     }
@@ -152,9 +166,9 @@ impl Bbr {
     /// `bbr_packets_in_net_at_edt`): some is delivered until then, and in a phase that adds to it
     /// that batch comes on top.
     fn at_departure(&self, now: Time, flight: u32) -> f64 {
-        let batch = if self.pacing_gain() > 1.0 { self.quantum() } else { 0.0 };
+        let batch = if self.pacing_gain > 1.0 { self.quantum() } else { 0.0 };
         let wait = self.sent.saturating_add(self.gap.unwrap_or(Time::ZERO)).saturating_sub(now);
-        let delivered = (self.bandwidth.get() * wait.secs()) as u32;
+        let delivered = (self.used_bandwidth() * wait.secs()) as u32;
         (f64::from(flight) + batch - f64::from(delivered)).max(0.0)
     }
 
@@ -174,13 +188,14 @@ impl Bbr {
         if probing { even + 2.0 } else { even }
     }
 
-    fn pacing_gain(&self) -> f64 {
-        match self.mode {
+    fn update_pacing_gain(&mut self) {
+        self.pacing_gain = match self.mode {
             Mode::Startup => HIGH_GAIN,
             Mode::Drain => 1.0 / HIGH_GAIN,
+            Mode::ProbeBw if self.long_term.get().is_some() => 1.0,
             Mode::ProbeBw => self.cycle.gain(),
             Mode::ProbeRtt => 1.0,
-        }
+        };
     }
 
     fn window_gain(&self) -> f64 {
@@ -200,18 +215,18 @@ impl Bbr {
             if self.round.start {
                 self.repair.round_is_over();
             }
+            self.sample_long_term(sample.now, rate);
             let measured = f64::from(rate.delivered) / rate.interval.secs();
             if !rate.limited || measured >= self.bandwidth.get() {
                 self.bandwidth.update(self.round.count, measured);
             }
-            self.aggregation.update(sample, self.round.start, self.bandwidth.get(), self.cwnd);
+            self.aggregation.update(sample, self.round.start, self.used_bandwidth(), self.cwnd);
         }
         if self.mode == Mode::ProbeBw {
             let mut cycle = self.cycle;
             let before = self.at_departure(sample.now, rate.flight.0);
-            cycle.update(sample.now, before, rate.losses, self.min_rtt.get(), |gain| {
-                self.inflight(gain)
-            });
+            let gains = (self.pacing_gain, |gain| self.inflight(gain));
+            cycle.update(sample.now, before, rate.losses, self.min_rtt.get(), gains);
             self.cycle = cycle;
         }
         if self.round.start && !rate.limited {
@@ -219,6 +234,25 @@ impl Bbr {
         }
         self.check_drain(sample.now, rate);
         self.check_probe_rtt(sample, rate);
+        self.update_pacing_gain();
+    }
+
+    /// An acknowledgement, for the long-term bandwidth.
+    fn sample_long_term(&mut self, now: Time, rate: &DeliveryRate) {
+        let at = Counts { now, delivered: rate.total, lost: rate.lost };
+        let event = Event {
+            lost: rate.losses > 0,
+            limited: rate.limited,
+            round: self.round.start,
+            probe_bw: self.mode == Mode::ProbeBw,
+        };
+        let was_used = self.long_term.get().is_some();
+        self.long_term.update(at, event);
+        match self.long_term.get() {
+            Some(_) if !was_used => self.pacing_gain = 1.0,
+            None if was_used => self.enter_probe_bw(now),
+            _ => {}
+        }
     }
 
     /// Draft, 4.3.3.
@@ -248,6 +282,7 @@ impl Bbr {
             self.min_rtt.probe();
         }
         self.idle_restart &= sample.delivered == 0;
+        self.held_back = self.mode == Mode::ProbeRtt;
         if self.mode != Mode::ProbeRtt {
             return;
         }
@@ -270,21 +305,9 @@ impl Bbr {
         }
     }
 
-    /// Data is sent while none is in flight (Linux: `bbr_cwnd_event`): at the bandwidth of the path,
-    /// and what was acknowledged before is no part of a burst of acknowledgements.
-    fn restart_from_idle(&mut self, now: Time) {
-        self.idle_restart = true;
-        self.aggregation.restart(now);
-        match self.mode {
-            Mode::ProbeBw => self.set_pace(1.0),
-            Mode::ProbeRtt if self.min_rtt.pause_has_ended(now) => self.leave_probe_rtt(now),
-            _ => {}
-        }
-    }
-
     /// Draft, 4.2.1: until the pipe was full, the rate is never lowered.
     fn set_pace(&mut self, gain: f64) {
-        let pace = self.bandwidth.get() * gain * MARGIN;
+        let pace = self.used_bandwidth() * gain * MARGIN;
         let new = pace != self.pace || self.gap.is_none();
         if new && pace > 0.0 && (self.full.reached() || pace > self.pace) {
             self.pace = pace;
@@ -295,16 +318,16 @@ impl Bbr {
     /// Draft, 4.2.3.
     fn set_window(&mut self, sample: &RateSample<'_>, rate: &DeliveryRate) {
         let delivered = f64::from(sample.delivered);
-        let mut cwnd = self.cwnd;
+        let (mut cwnd, bandwidth) = (self.cwnd, self.used_bandwidth());
         if sample.delivered > 0 {
+            if self.repair.begins() {
+                self.round.restart(rate.total);
+            }
             let conserving = self.repair.window(&mut cwnd, sample, rate);
             if !conserving {
-                let extra = if self.full.reached() {
-                    self.aggregation.get(self.bandwidth.get()).floor()
-                } else {
-                    0.0
-                };
-                let target = self.quantised(self.product(self.window_gain()) + extra);
+                let extra =
+                    if self.full.reached() { self.aggregation.get(bandwidth).floor() } else { 0.0 };
+                let target = self.quantised(self.product(bandwidth, self.window_gain()) + extra);
                 if self.full.reached() {
                     cwnd = (cwnd + delivered).min(target);
                 } else if cwnd < target || (rate.total as f64) < self.initial_window {
@@ -329,12 +352,25 @@ impl Control for Bbr {
         self.gap.filter(|_| self.unpaced == 0)
     }
 
-    fn on_sent(&mut self, now: Time, flight: u32) {
+    fn on_sent(&mut self, now: Time, _: u32) {
         self.unpaced = self.unpaced.saturating_sub(1);
         self.sent = now;
-        if flight <= 1 {
-            self.restart_from_idle(now);
+    }
+
+    /// At the bandwidth of the path, and what was acknowledged before is no part of a burst of
+    /// acknowledgements (Linux: `bbr_cwnd_event`).
+    fn on_restart(&mut self, now: Time) {
+        self.idle_restart = true;
+        self.aggregation.restart(now);
+        match self.mode {
+            Mode::ProbeBw => self.set_pace(1.0),
+            Mode::ProbeRtt if self.min_rtt.pause_has_ended(now) => self.leave_probe_rtt(now),
+            _ => {}
         }
+    }
+
+    fn holds_back(&self) -> bool {
+        self.held_back
     }
 
     fn samples_rate(&self) -> bool {
@@ -361,11 +397,9 @@ impl Control for Bbr {
 
     fn on_ack(&mut self, sample: &RateSample<'_>) {
         let Some(rate) = &sample.rate else { return };
-        if self.repair.notice(sample.una) {
-            self.round.restart(rate.total);
-        }
+        self.repair.end_timeout(sample.una);
         self.update_model(sample, rate);
-        self.set_pace(self.pacing_gain());
+        self.set_pace(self.pacing_gain);
         self.set_window(sample, rate);
     }
 
@@ -381,11 +415,25 @@ impl Control for Bbr {
         self.repair.enter(State::Open);
     }
 
-    fn on_timeout(&mut self, at: &CongestionEvent, _: bool) {
-        self.repair.save(self.cwnd, self.mode == Mode::ProbeRtt);
+    fn on_timeout(&mut self, at: &CongestionEvent, again: bool) {
+        if !again {
+            self.repair.save(self.cwnd, self.mode == Mode::ProbeRtt);
+        }
         self.repair.enter(State::Loss { until: at.sent });
         self.full.forget();
+        self.long_term.time_out(at.lost, self.mode == Mode::ProbeBw);
         self.cwnd = 1.0;
+    }
+
+    fn on_spared(&mut self, segments: u32) {
+        self.cwnd += f64::from(segments);
+    }
+
+    /// The window of before is restored at this acknowledgement (Linux: `bbr_undo_cwnd`).
+    fn on_undone(&mut self, _: [f64; 2]) {
+        self.repair.enter(State::Open);
+        self.full.begin_again();
+        self.long_term.reset();
     }
 
     fn on_lost_syn(&mut self, rule: LostSyn) {
@@ -485,11 +533,11 @@ mod tests {
         let mut bbr = Bbr::new(&Profile::Linux.tcp());
         bbr.bandwidth.update(1, 1000.0);
         (bbr.sent, bbr.gap, bbr.pace) = (Time::from_ms(10), Some(Time::from_ms(4)), 250.0);
-        bbr.mode = Mode::Drain;
+        bbr.pacing_gain = 1.0;
         assert_eq!(bbr.at_departure(Time::from_ms(11), 50), 47.0);
         assert_eq!(bbr.at_departure(Time::from_ms(20), 50), 50.0, "it is overdue");
         assert_eq!(bbr.at_departure(Time::from_ms(11), 2), 0.0);
-        bbr.mode = Mode::Startup;
+        bbr.pacing_gain = 1.25;
         assert_eq!(bbr.at_departure(Time::from_ms(11), 50), 49.0);
     }
 }

@@ -130,8 +130,6 @@ pub struct Bbr3 {
     probe_rtt_done_stamp: Option<Time>,
     probe_rtt_round_done: bool,
     pub idle_restart: bool,
-    /// Whether it has sent data.
-    begun: bool,
 }
 
 impl Bbr3 {
@@ -194,7 +192,6 @@ impl Bbr3 {
             probe_rtt_done_stamp: None,
             probe_rtt_round_done: false,
             idle_restart: false,
-            begun: false,
         }
     }
 
@@ -223,12 +220,12 @@ impl Control for Bbr3 {
         self.gap.filter(|_| self.unpaced == 0)
     }
 
-    fn on_sent(&mut self, now: Time, flight: u32) {
+    fn on_sent(&mut self, _: Time, _: u32) {
         self.unpaced = self.unpaced.saturating_sub(1);
-        if flight <= 1 && self.begun {
-            self.restart_from_idle(now);
-        }
-        self.begun = true;
+    }
+
+    fn on_restart(&mut self, now: Time) {
+        self.restart_from_idle(now);
     }
 
     fn samples_rate(&self) -> bool {
@@ -289,6 +286,14 @@ impl Control for Bbr3 {
 
     fn on_timeout(&mut self, at: &CongestionEvent, _: bool) {
         self.enter_timeout(at.sent);
+    }
+
+    fn on_spared(&mut self, segments: u32) {
+        self.cwnd += f64::from(segments);
+    }
+
+    fn on_undone(&mut self, _: [f64; 2]) {
+        self.handle_spurious_loss();
     }
 
     fn on_lost_syn(&mut self, rule: LostSyn) {

@@ -347,7 +347,7 @@ mod tests {
     }
 
     fn at(flight: u32) -> CongestionEvent {
-        CongestionEvent { now: Time::ZERO, flight, window: f64::from(flight), sent: 0 }
+        CongestionEvent { now: Time::ZERO, flight, window: f64::from(flight), sent: 0, lost: 0 }
     }
 
     /// A sender in congestion avoidance after a loss at this window.

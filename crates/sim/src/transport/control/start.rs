@@ -230,7 +230,7 @@ mod tests {
         assert_eq!(any.gap(), None);
         any.on_ack(&ack(100, 100, 1, 10));
         assert_eq!(any.gap(), Some(Time::from_secs_f64(0.1 / 22.0)));
-        let at = CongestionEvent { now: Time::ZERO, flight: 10, window: 11.0, sent: 20 };
+        let at = CongestionEvent { now: Time::ZERO, flight: 10, window: 11.0, sent: 20, lost: 0 };
         any.on_congestion(Signal::Loss, &at);
         assert_eq!(any.gap(), None);
     }

@@ -385,6 +385,7 @@ impl<C: Control + Payloads> Sender<C> {
             total: log.delivery.total(),
             flight: (pipe + ack_info.delivered, pipe),
             losses: ack_info.losses,
+            lost: log.delivery.lost(),
             sent_with: sampled.map_or((0, 0), |sampled| (sampled.in_flight, sampled.lost)),
         }
     }

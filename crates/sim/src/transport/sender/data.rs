@@ -1,6 +1,7 @@
 //! What a sender has to send: bytes cut into segments, and where they end.
 
 use tidegate_core::units::Time;
+use tidegate_model::profile::LossRule;
 
 use crate::rows::UNLIMITED;
 
@@ -29,6 +30,16 @@ impl<C: Control + Payloads> Sender<C> {
         self.last_payload = (size - (u64::from(self.snd.total) - 1) * mss).min(mss) as u16;
         let rides = class.tcp.fin_rides && (!class.tcp.fin_waits || self.last_alone(class));
         self.snd.end = self.snd.total + u32::from(!rides || class.tcp.send_buffer > 0);
+    }
+
+    /// The connection is open, and the application begins to write.
+    pub(super) fn begin_to_write(&mut self, ctx: &Ctx<'_>) {
+        if ctx.class.tcp.loss_rule == LossRule::Linux
+            && let Some(log) = self.snd.outstanding.log_mut()
+        {
+            log.delivery.open();
+        }
+        self.write_on(Time::ZERO, ctx);
     }
 
     /// The application goes on writing into the socket, and closes it once all is there. `later`:
@@ -113,7 +124,7 @@ impl<C: Control + Payloads> Sender<C> {
         }
         (ctx.row.admitted, ctx.row.reached) = (ctx.net.now, ctx.net.now);
         self.state = State::Open;
-        self.write_on(Time::ZERO, ctx);
+        self.begin_to_write(ctx);
         self.send_more(address, ctx);
     }
 

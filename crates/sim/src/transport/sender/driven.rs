@@ -1,8 +1,9 @@
 //! A sender whose application hands in data in parts.
 
 use tidegate_core::units::Time;
+use tidegate_model::profile::LossRule;
 
-use super::super::control::AppLimited;
+use super::super::control::{AppLimited, Control};
 use super::super::receiver::Address;
 use super::super::{ClassParams, Ctx};
 use super::{Sender, State};
@@ -54,6 +55,7 @@ impl Sender<AppLimited> {
             let rto = self.rto.timeout(ctx.class, false);
             self.control.idle_restart(ctx.net.now, rto, &ctx.class.tcp);
         }
+        self.look_for_too_little(ctx.class);
         self.snd.end += part.segments;
         if part.last {
             self.last_payload = (ctx.class.tcp.mss - part.lacking) as u16;
@@ -66,6 +68,22 @@ impl Sender<AppLimited> {
         if self.snd.max > before && !self.is_cut() {
             let rto = self.rto.timeout(ctx.class, false);
             self.control.shrink(ctx.net.now, rto, &ctx.class.tcp);
+        }
+    }
+
+    /// All that was handed in is on its way, and the window has room (Linux:
+    /// `tcp_rate_check_app_limited`).
+    fn look_for_too_little(&mut self, class: &ClassParams) {
+        if class.tcp.loss_rule != LossRule::Linux || !self.control.samples_rate() {
+            return;
+        }
+        let (pipe, room) = (self.pipe(class), self.room(class));
+        if self.snd.nxt >= self.snd.end
+            && !self.snd.has_due()
+            && pipe < room
+            && let Some(log) = self.snd.outstanding.log_mut()
+        {
+            log.delivery.limit(pipe);
         }
     }
 

@@ -100,7 +100,7 @@ impl<C: Control + Payloads> Sender<C> {
             }
         }
         self.hand_back(packet, true, ctx);
-        self.write_on(Time::ZERO, ctx);
+        self.begin_to_write(ctx);
         self.send_more(address, ctx);
     }
 

@@ -28,6 +28,7 @@ impl<C: Control + Payloads> Sender<C> {
             flight,
             window: self.window(),
             sent: self.whole(self.snd.max),
+            lost: self.snd.outstanding.log().map_or(0, |log| log.delivery.lost()),
         }
     }
 
@@ -120,10 +121,12 @@ impl<C: Control + Payloads> Sender<C> {
         if !ctx.class.tcp.undo || cut {
             return;
         }
-        if let Some([&mut window, &mut ssthresh]) = self.control.window_and_threshold()
-            && let Some(log) = self.snd.outstanding.log_mut()
-        {
-            log.note_cut([window, ssthresh.max(0.75 * window)], repairs);
+        // a control without a threshold keeps what it had itself
+        let own = self.control.window_and_threshold();
+        let before = own
+            .map_or([0.0; 2], |[&mut window, &mut ssthresh]| [window, ssthresh.max(0.75 * window)]);
+        if let Some(log) = self.snd.outstanding.log_mut() {
+            log.note_cut(before, repairs);
         }
     }
 

@@ -78,8 +78,10 @@ impl<C: Control + Payloads> Sender<C> {
         if !timed && let Some(lost) = self.snd.next_repair() {
             return Some(lost);
         }
+        // Linux looks when the application writes
         if timed
             && self.snd.nxt >= self.snd.end
+            && ctx.class.tcp.loss_rule != LossRule::Linux
             && let Some(log) = self.snd.outstanding.log_mut()
         {
             log.delivery.limit(pipe);
@@ -206,6 +208,11 @@ impl<C: Control + Payloads> Sender<C> {
     #[inline(never)]
     fn record(&mut self, seq: u32, again: bool, ctx: &Ctx<'_>) {
         let replaces = self.snd.outstanding.send(seq, ctx.net.now);
+        if self.control.samples_rate()
+            && self.snd.outstanding.log().is_some_and(|log| log.delivery.restarts())
+        {
+            self.control.on_restart(ctx.net.now);
+        }
         if self.control.hears_packets() {
             let last = self.snd.nxt >= self.snd.end;
             self.control.on_leaving(&Leaving { now: ctx.net.now, replaces, last });

@@ -36,22 +36,23 @@ impl Cycle {
     }
 
     /// An acknowledgement, before which `flight` segments were in flight (as of the next
-    /// departure). A phase ends after a round trip. `inflight` says how many segments in flight a
-    /// gain is worth: the probing phase also needs those of its gain, or a loss; the phase
-    /// that empties the queue ends early once at most those of a gain of 1 are in flight.
+    /// departure). A phase ends after a round trip. `gains`: the gain in use, which may not be that
+    /// of the phase, and how many segments in flight a gain is worth. To probe takes those of its
+    /// gain too, or a loss; to empty the queue ends early once at most those of a gain of 1 are in
+    /// flight.
     pub(super) fn update(
         &mut self,
         now: Time,
         flight: f64,
         losses: u32,
         min_rtt: Option<Time>,
-        inflight: impl Fn(f64) -> f64,
+        (gain, inflight): (f64, impl Fn(f64) -> f64),
     ) {
         let long = now.saturating_sub(self.since) > min_rtt.unwrap_or(Time::ZERO);
-        let over = match self.phase {
-            0 => long && (losses > 0 || flight >= inflight(self.gain())),
-            1 => long || flight <= inflight(1.0),
-            _ => long,
+        let over = if gain > 1.0 {
+            long && (losses > 0 || flight >= inflight(gain))
+        } else {
+            long || (gain < 1.0 && flight <= inflight(1.0))
         };
         if over {
             *self = Cycle { phase: (self.phase + 1) % GAINS.len(), since: now };
@@ -80,17 +81,17 @@ mod tests {
             (46, 100.0),
             (57, 100.0),
         ] {
-            cycle.update(ms(at), flight, 0, rtt, inflight);
+            cycle.update(ms(at), flight, 0, rtt, (cycle.gain(), inflight));
             gains.push((at, cycle.gain()));
         }
         let expected =
             [(11, 1.25), (20, 0.75), (22, 0.75), (24, 1.0), (35, 1.0), (46, 1.0), (57, 1.0)];
         assert_eq!(gains, expected);
         for at in [68, 79, 90] {
-            cycle.update(ms(at), 100.0, 0, rtt, inflight);
+            cycle.update(ms(at), 100.0, 0, rtt, (cycle.gain(), inflight));
         }
         assert_eq!(cycle.gain(), 1.25, "six phases of 1, and it probes again");
-        cycle.update(ms(101), 110.0, 1, rtt, inflight);
+        cycle.update(ms(101), 110.0, 1, rtt, (cycle.gain(), inflight));
         assert_eq!(cycle.gain(), 0.75, "a loss ends the probe");
     }
 

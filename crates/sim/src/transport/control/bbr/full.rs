@@ -36,6 +36,12 @@ impl Full {
     pub(super) fn forget(&mut self) {
         self.bandwidth = 0.0;
     }
+
+    /// After a timeout that was none, so are the rounds without any.
+    pub(super) fn begin_again(&mut self) {
+        self.forget();
+        self.rounds = 0;
+    }
 }
 
 #[cfg(test)]

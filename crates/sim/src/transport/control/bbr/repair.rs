@@ -49,14 +49,17 @@ impl Repair {
         self.conserving = false;
     }
 
-    /// An acknowledgement arrives, which may end a repair after a timeout. Returns whether it
-    /// starts a recovery, and with it a round.
-    pub(super) fn notice(&mut self, una: u64) -> bool {
+    /// An acknowledgement arrives, which may end a repair after a timeout.
+    pub(super) fn end_timeout(&mut self, una: u64) {
         if let State::Loss { until } = self.state
             && una >= until
         {
             self.state = State::Open;
         }
+    }
+
+    /// Whether recovery begins with this acknowledgement, and with it a round.
+    pub(super) fn begins(&self) -> bool {
         self.state == State::Recovery && self.before != State::Recovery
     }
 
@@ -71,7 +74,7 @@ impl Repair {
             *cwnd = (*cwnd - f64::from(rate.losses)).max(1.0);
         }
         let kept = f64::from(rate.flight.1) + f64::from(sample.delivered);
-        if self.state == State::Recovery && self.before != State::Recovery {
+        if self.begins() {
             self.conserving = true;
             *cwnd = kept;
         } else if self.state == State::Open && self.before != State::Open {
