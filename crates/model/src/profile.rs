@@ -240,7 +240,7 @@ tcp! {
     limited_transmit: bool = bool "Whether each of the first two duplicate ACKs sends a new segment (limited transmit, RFC 3042); left out, it is true with the loss rule one-way and false with full-tcp";
     tick: Time = Time ["0s" to "10s"] "Clock granularity of round-trip measurements (0s: none)";
     timestamps: bool = bool "Whether every segment is timed (RFC 7323) or one per round trip";
-    undo: bool = bool "Whether a cut of the window is undone where a timestamp shows that nothing was lost (RFC 3522, RFC 4015); with timestamps and rack";
+    undo: bool = bool "Whether a cut of the window is undone where a timestamp shows that nothing was lost (RFC 3522, RFC 4015); with timestamps, rack and a control other than bbr3";
     handshake: bool = bool "Whether a handshake opens the connection; false: it is open from the start and sends data at once";
     ecn: bool = bool "Whether both ends understand marks (RFC 3168), as queues with `ecn` set them; dctcp and prague always do";
     control: TcpControl = TcpControl "Which control decides about the window: reno, cubic, bbr, bbr3, dctcp, prague or ledbat";

@@ -89,9 +89,6 @@ impl Control for Spy {
     fn on_spared(&mut self, segments: u32) {
         self.inner.on_spared(segments);
     }
-    fn on_undone(&mut self, before: [f64; 2]) {
-        self.inner.on_undone(before);
-    }
     fn on_recovered(&mut self, window: f64) {
         self.inner.on_recovered(window);
     }

@@ -45,8 +45,8 @@ pub(super) fn effective(
     let stray = !is_bbr(&tcp) && doc.unpaced.is_some_and(|asked| asked > 0);
     check.require(!stray, &path("unpaced"), "goes with bbr and bbr3", "leave it out");
     let stray = doc.undo == Some(true) && !tcp.undo;
-    let what = "goes with timestamps and rack";
-    let help = "set `timestamps` and `rack`, or leave it out";
+    let what = "goes with timestamps, rack and a control other than bbr3";
+    let help = "set `timestamps` and `rack` with another control, or leave it out";
     check.require(!stray, &path("undo"), what, help);
     let stray = doc.shared_ticks == Some(true) && !tcp.timer_rule.of_linux();
     let what = "goes with the timer rule linux";
@@ -154,7 +154,8 @@ fn overridden(asked: &TcpDoc, transport: &str) -> Tcp {
     if own_repair || tcp.recovery != Recovery::Sack || tcp.loss_rule.of_ns2() {
         (tcp.prr, tcp.rack, tcp.tlp) = (false, false, false);
     }
-    tcp.undo &= tcp.timestamps && tcp.rack;
+    // bbr3 undoes by a rule of its draft
+    tcp.undo &= tcp.timestamps && tcp.rack && tcp.control != TcpControl::Bbr3;
     tcp
 }
 

@@ -292,10 +292,6 @@ impl Control for Bbr3 {
         self.cwnd += f64::from(segments);
     }
 
-    fn on_undone(&mut self, _: [f64; 2]) {
-        self.handle_spurious_loss();
-    }
-
     fn on_lost_syn(&mut self, rule: LostSyn) {
         if matches!(rule, LostSyn::Rfc | LostSyn::Linux) {
             self.cwnd = 1.0;
