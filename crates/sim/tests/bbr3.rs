@@ -27,7 +27,8 @@ fn case_01_startup_ends_at_the_plateau() {
 #[test]
 fn case_02_losses_end_startup_of_a_limited_sender() {
     let lose = Lose::new(3.0, 2, 20);
-    // the draft looks for too little to send at acknowledgements, Linux only when data is handed in
+    // the draft looks for too little to send at acknowledgements and timers too, Linux only when the
+    // application writes
     let (traffic, tcp) = (OBJECTS, ", loss_rule = \"rfc\"");
     let (seen, _) = Case { seconds: 6, traffic, tcp, lose, ..Case::default() }.run();
     let (before, after) = leaves(&seen, State::Startup);

@@ -217,8 +217,18 @@ pub struct CongestionEvent {
     pub window: f64,
     /// The segment after the last one sent.
     pub sent: u64,
-    /// Segments marked lost on the connection so far, as in [`DeliveryRate::lost`]; zero where the
-    /// control samples no rate.
+    /// What the connection has counted; zeros where no times of sending are kept.
+    pub counts: Counts,
+}
+
+/// What a connection has counted so far.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counts {
+    /// Segments delivered.
+    pub delivered: u64,
+    /// When the last of them was acknowledged, or data sent with nothing outstanding.
+    pub delivered_at: Time,
+    /// Segments marked lost, each as often as it was; modulo 2^32.
     pub lost: u32,
 }
 
@@ -312,8 +322,12 @@ pub trait Control: Send {
             *cwnd += f64::from(segments);
         }
     }
-    /// A cut was not needed: window and threshold are at least what they were before it. What a
-    /// control keeps besides stays that of a loss.
+    /// Whether it has more to undo than a window and a threshold.
+    fn undoes(&self) -> bool {
+        false
+    }
+    /// A cut was not needed: window and threshold are at least what they were before it (zeros for
+    /// a control that has no threshold). What a control keeps besides stays that of a loss.
     fn on_undone(&mut self, before: [f64; 2]) {
         if let Some(own) = self.window_and_threshold() {
             own.into_iter().zip(before).for_each(|(own, before)| *own = own.max(before));

@@ -15,7 +15,7 @@
 
 use tidegate_core::units::Time;
 
-use super::control::Lost;
+use super::control::{Counts, Lost};
 
 /// The state of the connection when a segment was sent.
 #[derive(Clone, Copy, Debug)]
@@ -75,9 +75,10 @@ impl Delivery {
         self.delivered
     }
 
-    /// Segments marked lost, each as often as it was.
-    pub(super) fn lost(&self) -> u32 {
-        self.lost
+    /// What is counted so far.
+    pub(super) fn counts(&self) -> Counts {
+        let Delivery { delivered, delivered_at, lost, .. } = *self;
+        Counts { delivered, delivered_at, lost }
     }
 
     /// Whether the segment sent last left while none was in the network, of a sender that had too
@@ -94,10 +95,11 @@ impl Delivery {
         self.limit(0);
     }
 
-    /// A segment is sent, with `pipe` segments in flight before it (draft, 3.2).
-    pub(super) fn send(&mut self, now: Time, pipe: u32) -> Stamp {
+    /// A segment is sent, with `pipe` segments in flight before it; `first`: nothing is outstanding
+    /// (draft, 3.2). What is lost is outstanding, so that a timeout makes no interval short.
+    pub(super) fn send(&mut self, now: Time, pipe: u32, first: bool) -> Stamp {
         self.restarts = pipe == 0 && self.limited_until > 0;
-        if pipe == 0 {
+        if first {
             self.first_sent = now;
             self.delivered_at = now;
         }
@@ -174,14 +176,14 @@ mod tests {
     #[test]
     fn a_steady_flow_has_its_rate() {
         let mut flow = Delivery::NEW;
-        let mut stamps = vec![flow.send(ms(0), 0)];
-        stamps.extend((1..10).map(|k| flow.send(ms(10 * k), k as u32)));
+        let mut stamps = vec![flow.send(ms(0), 0, true)];
+        stamps.extend((1..10).map(|k| flow.send(ms(10 * k), k as u32, false)));
         let mut last = None;
         for k in 0..=10_u64 {
             let mut pick = Pick::default();
             flow.arrived(&mut pick, k as u32, ms(10 * k), &stamps[k as usize]);
             last = flow.sample(pick, ms(100 + 10 * k), ms(100));
-            stamps.push(flow.send(ms(100 + 10 * k), 9));
+            stamps.push(flow.send(ms(100 + 10 * k), 9, false));
         }
         let expected = Sampled {
             delivered: 10,
@@ -198,16 +200,16 @@ mod tests {
     #[test]
     fn too_little_to_send_is_remembered() {
         let mut flow = Delivery::NEW;
-        let first = flow.send(ms(0), 0);
+        let first = flow.send(ms(0), 0, true);
         flow.limit(1);
-        let second = flow.send(ms(1), 1);
+        let second = flow.send(ms(1), 1, false);
         let mut pick = Pick::default();
         flow.arrived(&mut pick, 0, ms(0), &first);
         assert!(!flow.sample(pick, ms(100), ms(100)).is_some_and(|sample| sample.limited));
         let mut pick = Pick::default();
         flow.arrived(&mut pick, 1, ms(1), &second);
         assert!(flow.sample(pick, ms(101), ms(100)).is_some_and(|sample| sample.limited));
-        assert!(!flow.send(ms(102), 0).limited);
+        assert!(!flow.send(ms(102), 0, true).limited);
     }
 
     /// Linux (`tcp_rate_check_app_limited`): what leaves before the first segment has arrived is
@@ -216,24 +218,41 @@ mod tests {
     fn the_first_flight_is_limited() {
         let mut flow = Delivery::NEW;
         flow.open();
-        let stamps = [flow.send(ms(0), 0), flow.send(ms(1), 1)];
-        assert!(!flow.restarts(), "one is in the network");
-        let mut sample = |seq: u32, at: u64| {
-            let mut pick = Pick::default();
-            flow.arrived(&mut pick, seq, ms(seq.into()), &stamps[seq as usize]);
-            flow.sample(pick, ms(at), ms(100)).map(|sample| sample.limited)
-        };
-        assert_eq!(sample(0, 100), Some(true));
-        assert!(!flow.send(ms(100), 1).limited);
+        let first = flow.send(ms(0), 0, true);
+        assert!(first.limited && flow.restarts());
+        let second = flow.send(ms(1), 1, false);
+        assert!(second.limited && !flow.restarts(), "one is in the network");
+        let mut pick = Pick::default();
+        flow.arrived(&mut pick, 0, ms(0), &first);
+        assert!(flow.sample(pick, ms(100), ms(100)).is_some_and(|sample| sample.limited));
+        assert!(!flow.send(ms(100), 1, false).limited);
         flow.limit(0);
-        assert!(flow.send(ms(200), 0).limited && flow.restarts());
+        assert!(flow.send(ms(200), 0, true).limited && flow.restarts());
+    }
+
+    /// Linux (`tcp_rate_skb_sent`), by hand: of two segments one arrives at 100 ms, and the other
+    /// counts as lost and goes again at 300. It is acknowledged at 400: the interval is from the
+    /// acknowledgement before its sending, 300 ms, not the round trip of 100 alone.
+    #[test]
+    fn a_timeout_makes_no_interval_short() {
+        let mut flow = Delivery::NEW;
+        let first = flow.send(ms(0), 0, true);
+        flow.send(ms(1), 1, false);
+        let mut pick = Pick::default();
+        flow.arrived(&mut pick, 0, ms(0), &first);
+        flow.sample(pick, ms(100), ms(100));
+        let again = flow.send(ms(300), 0, false);
+        let mut pick = Pick::default();
+        flow.arrived(&mut pick, 1, ms(300), &again);
+        let sample = flow.sample(pick, ms(400), ms(100)).map(|sample| sample.interval);
+        assert_eq!(sample, Some(ms(300)));
     }
 
     /// Draft, 3.3: acknowledgements that come in a lump give no rate above that of sending.
     #[test]
     fn a_lump_of_acknowledgements_counts_the_time_of_sending() {
         let mut flow = Delivery::NEW;
-        let stamps: Vec<Stamp> = (0..4).map(|k| flow.send(ms(50 * k), k as u32)).collect();
+        let stamps: Vec<Stamp> = (0..4).map(|k| flow.send(ms(50 * k), k as u32, k == 0)).collect();
         let mut pick = Pick::default();
         for (k, stamp) in stamps.into_iter().enumerate() {
             flow.arrived(&mut pick, k as u32, ms(50 * k as u64), &stamp);

@@ -128,7 +128,7 @@ impl SentLog {
     /// A segment is sent, for the first time or again. Returns the packet that it was sent by before,
     /// if that was still under way.
     pub(super) fn send(&mut self, seq: u32, now: Time, arrived: &Ranges) -> Option<u32> {
-        let stamp = self.delivery.send(now, self.pipe(arrived));
+        let stamp = self.delivery.send(now, self.pipe(arrived), self.segments.is_empty());
         let packet = self.heard.number();
         let place = (seq - self.first) as usize;
         let mut replaced = None;

@@ -91,7 +91,7 @@ fn check_start(check: &mut Check<'_>, at: &[&str], doc: &TcpDoc, tcp: &Tcp) {
     check.require(!stray, &path(&["resume"]), what, "add `window`, as in window = 400");
 }
 
-/// Whether the control is BBR, which has a setting for the start of its pacing and no threshold.
+/// Whether the control is BBR, which has a setting for the start of its pacing.
 fn is_bbr(tcp: &Tcp) -> bool {
     matches!(tcp.control, TcpControl::Bbr | TcpControl::Bbr3)
 }

@@ -18,7 +18,7 @@
 //!
 //! After an idle period the sender restarts from a smaller window ([`AppLimited::idle_restart`]), and
 //! a window that is little used becomes smaller in Linux ([`AppLimited::shrink`]).
-//! Controls that measure the delivery rate mark application-limited samples themselves.
+//! Samples of the delivery rate are marked application-limited by the sender.
 
 use tidegate_core::packet::Ext;
 use tidegate_core::units::Time;

@@ -2,12 +2,12 @@
 //!
 //! BBR keeps a model of the path: the maximum delivery rate of ten rounds and the minimum round
 //! trip of ten seconds. It paces at that rate, with about the product of the two in flight. Losses
-//! are not a signal, but a timeout is.
+//! are not a signal, but a timeout is; and in Linux a fifth of losses is taken for a policer.
 //!
 //! | symbol (draft)     | here                       | value        | meaning                         |
 //! |--------------------|----------------------------|--------------|---------------------------------|
 //! | BBRHighGain        | [`HIGH_GAIN`]              | 2/ln 2       | doubles the rate in a round     |
-//! | BtlBwFilterLen     | [`bandwidth::ROUNDS`]      | 10 rounds    | window of the bandwidth filter |
+//! | BtlBwFilterLen     | [`bandwidth::ROUNDS`]      | 10 rounds    | window of the bandwidth filter (in Linux the round and ten more) |
 //! | RTpropFilterLen    | [`min_rtt::WINDOW`]        | 10 s         | window of the round-trip filter |
 //! | ProbeRTTDuration   | [`min_rtt::DURATION`]      | 200 ms       | how long PROBE_RTT lasts        |
 //! | BBRMinPipeCwnd     | [`MIN_WINDOW`]             | 4 segments   | window in PROBE_RTT             |
@@ -23,9 +23,11 @@
 //! [`min_rtt`], [`aggregation`], [`repair`] (the window in recovery), [`long_term`] (the bandwidth
 //! behind a policer, which Linux adds).
 //!
-//! Departures: segments are paced one by one, not in batches of segmentation offload; the window has room for such batches all the same, as in Linux,
-//! where it does not depend on whether the device takes them. The first phase of the gain cycle is
-//! derived from the simulated time instead of a random number.
+//! Departures: segments are paced one by one, not in batches of segmentation offload; the window has
+//! room for such batches all the same, as in Linux, where it does not depend on whether the device
+//! takes them. The first phase of the gain cycle is derived from the simulated time instead of a
+//! random number. The maximum is exact, where Linux keeps three samples; the times of long-term
+//! intervals are exact, where Linux has milliseconds.
 
 mod aggregation;
 mod bandwidth;
@@ -39,12 +41,12 @@ mod round;
 use tidegate_core::units::Time;
 use tidegate_model::profile::{LossRule, LostSyn, Tcp};
 
-use super::{CongestionEvent, Control, DeliveryRate, Feedback, RateSample, Signal};
+use super::{CongestionEvent, Control, Counts, DeliveryRate, Feedback, RateSample, Signal};
 use aggregation::Aggregation;
-use bandwidth::Bandwidth;
+use bandwidth::{Bandwidth, ROUNDS};
 use cycle::Cycle;
 use full::Full;
-use long_term::{Counts, Event, LongTerm};
+use long_term::{Event, LongTerm};
 use min_rtt::MinRtt;
 use repair::{Repair, State};
 use round::Round;
@@ -120,6 +122,7 @@ impl Bbr {
     /// A new connection under a class's settings.
     pub fn new(tcp: &Tcp) -> Bbr {
         let initial_window = f64::from(tcp.initial_window);
+        let linux = tcp.loss_rule == LossRule::Linux;
         Bbr {
             mode: Mode::Startup,
             cwnd: initial_window,
@@ -131,8 +134,8 @@ impl Bbr {
             pacing_gain: HIGH_GAIN,
             gap: None,
             sent: Time::ZERO,
-            bandwidth: Bandwidth::default(),
-            long_term: LongTerm::new(tcp.loss_rule == LossRule::Linux, f64::from(tcp.mss)),
+            bandwidth: Bandwidth::new(if linux { ROUNDS + 1 } else { ROUNDS }),
+            long_term: LongTerm::new(linux, f64::from(tcp.mss)),
             round: Round::default(),
             full: Full::default(),
             cycle: Cycle::default(),
@@ -163,8 +166,8 @@ impl Bbr {
     }
 
     /// What will be in flight when the next batch leaves, of what is in flight now (Linux:
-    /// `bbr_packets_in_net_at_edt`): some is delivered until then, and in a phase that adds to it
-    /// that batch comes on top.
+    /// `bbr_packets_in_net_at_edt`): some is delivered until then, and with a gain above 1 that batch
+    /// comes on top.
     fn at_departure(&self, now: Time, flight: u32) -> f64 {
         let batch = if self.pacing_gain > 1.0 { self.quantum() } else { 0.0 };
         let wait = self.sent.saturating_add(self.gap.unwrap_or(Time::ZERO)).saturating_sub(now);
@@ -239,13 +242,17 @@ impl Bbr {
 
     /// An acknowledgement, for the long-term bandwidth.
     fn sample_long_term(&mut self, now: Time, rate: &DeliveryRate) {
-        let at = Counts { now, delivered: rate.total, lost: rate.lost };
+        let at = Counts { delivered: rate.total, delivered_at: now, lost: rate.lost };
         let event = Event {
             lost: rate.losses > 0,
             limited: rate.limited,
             round: self.round.start,
             probe_bw: self.mode == Mode::ProbeBw,
         };
+        self.note_long_term(now, at, event);
+    }
+
+    fn note_long_term(&mut self, now: Time, at: Counts, event: Event) {
         let was_used = self.long_term.get().is_some();
         self.long_term.update(at, event);
         match self.long_term.get() {
@@ -277,7 +284,7 @@ impl Bbr {
         let now = sample.now;
         let expired = self.min_rtt.update(sample.rtt, now);
         if expired && !self.idle_restart && self.mode != Mode::ProbeRtt {
-            self.repair.save(self.cwnd, false);
+            self.repair.save(self.cwnd, true);
             self.mode = Mode::ProbeRtt;
             self.min_rtt.probe();
         }
@@ -421,12 +428,19 @@ impl Control for Bbr {
         }
         self.repair.enter(State::Loss { until: at.sent });
         self.full.forget();
-        self.long_term.time_out(at.lost, self.mode == Mode::ProbeBw);
+        // which ends a round, and tells of a loss (Linux: `bbr_set_state`)
+        let probe_bw = self.mode == Mode::ProbeBw;
+        let event = Event { lost: true, limited: false, round: true, probe_bw };
+        self.note_long_term(at.now, at.counts, event);
         self.cwnd = 1.0;
     }
 
     fn on_spared(&mut self, segments: u32) {
         self.cwnd += f64::from(segments);
+    }
+
+    fn undoes(&self) -> bool {
+        true
     }
 
     /// The window of before is restored at this acknowledgement (Linux: `bbr_undo_cwnd`).

@@ -339,6 +339,7 @@ impl Control for Cubic {
 mod tests {
     use tidegate_model::profile::{HyStart as Kind, Profile};
 
+    use super::super::Counts;
     use super::*;
 
     fn sample(now_s: f64, segments: u32, flight: u32) -> RateSample<'static> {
@@ -347,7 +348,13 @@ mod tests {
     }
 
     fn at(flight: u32) -> CongestionEvent {
-        CongestionEvent { now: Time::ZERO, flight, window: f64::from(flight), sent: 0, lost: 0 }
+        CongestionEvent {
+            now: Time::ZERO,
+            flight,
+            window: f64::from(flight),
+            sent: 0,
+            counts: Counts::default(),
+        }
     }
 
     /// A sender in congestion avoidance after a loss at this window.

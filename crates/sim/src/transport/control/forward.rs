@@ -10,6 +10,7 @@ macro_rules! passed_on {
             mut window_and_threshold() -> Option<[&mut f64; 2]>;
             mut on_spared(segments: u32);
             mut on_restart(now: Time);
+            ref undoes() -> bool;
             mut on_undone(before: [f64; 2]);
             ref departure() -> Option<Time>;
             ref samples_rate() -> bool;

@@ -160,6 +160,7 @@ mod tests {
     use tidegate_core::units::Time;
     use tidegate_model::profile::Profile;
 
+    use super::super::Counts;
     use super::*;
 
     /// ns-2's change log, 23 January 2006: from then on the window is halved without rounding. By
@@ -168,7 +169,13 @@ mod tests {
     #[test]
     fn a_mark_halves_the_window_of_full_tcp_exactly_since_2006() {
         let after = |profile: Profile, signal, window| {
-            let at = CongestionEvent { now: Time::ZERO, flight: 7, window, sent: 0, lost: 0 };
+            let at = CongestionEvent {
+                now: Time::ZERO,
+                flight: 7,
+                window,
+                sent: 0,
+                counts: Counts::default(),
+            };
             let mut reno = Reno::new(&profile.tcp());
             reno.on_congestion(signal, &at);
             (reno.cwnd(), reno.ssthresh().expect("it has been cut"))
@@ -185,8 +192,13 @@ mod tests {
     /// of data once more. With 8 outstanding it is 4.
     #[test]
     fn a_loss_lowers_the_window_whatever_is_outstanding() {
-        let at =
-            |flight| CongestionEvent { now: Time::ZERO, flight, window: 10.0, sent: 0, lost: 0 };
+        let at = |flight| CongestionEvent {
+            now: Time::ZERO,
+            flight,
+            window: 10.0,
+            sent: 0,
+            counts: Counts::default(),
+        };
         let mut reno = Reno::new(&Tcp { recovery: Recovery::Sack, ..Profile::Rfc.tcp() });
         assert_eq!(reno.cwnd(), 10.0);
         let mut other = reno;

@@ -383,9 +383,9 @@ impl<C: Control + Payloads> Sender<C> {
             limited: sampled.is_some_and(|sampled| sampled.limited),
             before: sampled.map_or(0, |sampled| sampled.before),
             total: log.delivery.total(),
-            flight: (pipe + ack_info.delivered, pipe),
+            flight: (pipe + ack_info.delivered + ack_info.losses, pipe),
             losses: ack_info.losses,
-            lost: log.delivery.lost(),
+            lost: log.delivery.counts().lost,
             sent_with: sampled.map_or((0, 0), |sampled| (sampled.in_flight, sampled.lost)),
         }
     }

@@ -1,7 +1,6 @@
 //! A sender whose application hands in data in parts.
 
 use tidegate_core::units::Time;
-use tidegate_model::profile::LossRule;
 
 use super::super::control::{AppLimited, Control};
 use super::super::receiver::Address;
@@ -71,10 +70,10 @@ impl Sender<AppLimited> {
         }
     }
 
-    /// All that was handed in is on its way, and the window has room (Linux:
-    /// `tcp_rate_check_app_limited`).
+    /// Marks the sender application-limited if all that was handed in is on its way and the window
+    /// has room (Linux: `tcp_rate_check_app_limited`).
     fn look_for_too_little(&mut self, class: &ClassParams) {
-        if class.tcp.loss_rule != LossRule::Linux || !self.control.samples_rate() {
+        if !self.control.samples_rate() {
             return;
         }
         let (pipe, room) = (self.pipe(class), self.room(class));

@@ -7,7 +7,7 @@
 use tidegate_core::packet::{Flags, Packet};
 use tidegate_model::control::Ecn;
 
-use super::super::control::{CongestionEvent, Control, Payloads, Signal, dctcp};
+use super::super::control::{CongestionEvent, Control, Counts, Payloads, Signal, dctcp};
 use super::super::{ClassParams, Ctx};
 use super::snd::Snd;
 use super::{Detector, Sender};
@@ -28,8 +28,13 @@ impl<C: Control + Payloads> Sender<C> {
             flight,
             window: self.window(),
             sent: self.whole(self.snd.max),
-            lost: self.snd.outstanding.log().map_or(0, |log| log.delivery.lost()),
+            counts: self.counts(),
         }
+    }
+
+    /// What the connection has counted.
+    pub(super) fn counts(&self) -> Counts {
+        self.snd.outstanding.log().map_or_else(Counts::default, |log| log.delivery.counts())
     }
 
     /// An acknowledgement that may echo a mark.
@@ -121,10 +126,12 @@ impl<C: Control + Payloads> Sender<C> {
         if !ctx.class.tcp.undo || cut {
             return;
         }
-        // a control without a threshold keeps what it had itself
-        let own = self.control.window_and_threshold();
-        let before = own
-            .map_or([0.0; 2], |[&mut window, &mut ssthresh]| [window, ssthresh.max(0.75 * window)]);
+        let undoes = self.control.undoes();
+        let before = match self.control.window_and_threshold() {
+            Some([&mut window, &mut ssthresh]) => [window, ssthresh.max(0.75 * window)],
+            None if undoes => [0.0; 2],
+            None => return,
+        };
         if let Some(log) = self.snd.outstanding.log_mut() {
             log.note_cut(before, repairs);
         }

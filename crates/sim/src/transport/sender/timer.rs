@@ -99,7 +99,7 @@ impl<C: Control + Payloads> Sender<C> {
         let repairs = self.snd.recovering || losing;
         let mut at = self.congestion_event(ctx);
         at.flight = self.lose_all(ctx.net.now, at.flight, ctx.class);
-        at.lost = self.snd.outstanding.log().map_or(0, |log| log.delivery.lost());
+        at.counts = self.counts();
         self.note_cut(again, repairs, ctx);
         self.control.on_timeout(&at, again);
         if ctx.class.detector == Detector::Timed {

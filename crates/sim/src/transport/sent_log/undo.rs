@@ -23,7 +23,7 @@ use super::{SentLog, SentSegment};
 pub(in super::super) struct Undo {
     /// [`Time::NEVER`]: nothing was sent again yet.
     again: Time,
-    /// Window and threshold, in segments.
+    /// Window and threshold, in segments; zeros of a control that has none.
     before: Option<[f64; 2]>,
     /// The counter of marks that came last (AccECN).
     marks: u8,
@@ -66,7 +66,8 @@ impl SentLog {
         }
     }
 
-    /// The window is about to be cut, which is so large with its threshold. `repairs`: something is
+    /// The window is about to be cut, which is so large with its threshold (zeros: the control knows
+    /// itself). `repairs`: something is
     /// being sent again, so that a repetition was before this (Linux: `tcp_any_retrans_done`).
     pub(in super::super) fn note_cut(&mut self, before: [f64; 2], repairs: bool) {
         let resent = self.segments.front().is_some_and(|oldest| oldest.resent);

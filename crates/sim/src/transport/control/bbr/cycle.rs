@@ -37,9 +37,9 @@ impl Cycle {
 
     /// An acknowledgement, before which `flight` segments were in flight (as of the next
     /// departure). A phase ends after a round trip. `gains`: the gain in use, which may not be that
-    /// of the phase, and how many segments in flight a gain is worth. To probe takes those of its
-    /// gain too, or a loss; to empty the queue ends early once at most those of a gain of 1 are in
-    /// flight.
+    /// of the phase, and how many segments in flight a gain is worth. Above 1 a phase lasts until
+    /// those of its gain are in flight, or one is lost; below 1 it ends early with those of a gain of
+    /// 1.
     pub(super) fn update(
         &mut self,
         now: Time,
@@ -93,6 +93,12 @@ mod tests {
         assert_eq!(cycle.gain(), 1.25, "six phases of 1, and it probes again");
         cycle.update(ms(101), 110.0, 1, rtt, (cycle.gain(), inflight));
         assert_eq!(cycle.gain(), 0.75, "a loss ends the probe");
+        // where the gain in use is 1, time alone ends a phase
+        cycle.update(ms(102), 50.0, 0, rtt, (1.0, inflight));
+        assert_eq!(cycle.gain(), 0.75);
+        let mut probe = Cycle { phase: 0, since: Time::ZERO };
+        probe.update(ms(11), 50.0, 0, rtt, (1.0, inflight));
+        assert_eq!(probe.gain(), 0.75);
     }
 
     /// It never begins in the phase that empties the queue.

@@ -37,7 +37,7 @@ impl Full {
         self.bandwidth = 0.0;
     }
 
-    /// After a timeout that was none, so are the rounds without any.
+    /// After a cut that was not needed, the rounds without growth are counted anew too.
     pub(super) fn begin_again(&mut self) {
         self.forget();
         self.rounds = 0;

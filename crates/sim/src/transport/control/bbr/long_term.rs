@@ -20,6 +20,7 @@
 
 use tidegate_core::units::Time;
 
+use super::super::Counts;
 use super::MARGIN;
 
 const LEAST_ROUNDS: u32 = 4;
@@ -29,17 +30,6 @@ const BYTES_PER_S: f64 = 500.0;
 const MOST_ROUNDS: u32 = 48;
 /// An interval is not shorter than this, whatever its rounds.
 const LEAST: Time = Time::from_ms(1);
-
-/// What the connection has counted.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Counts {
-    /// When something was acknowledged last.
-    pub now: Time,
-    /// Segments delivered.
-    pub delivered: u64,
-    /// Segments marked lost, of those too that had been sent again.
-    pub lost: u32,
-}
 
 /// What an acknowledgement or a timeout tells.
 #[derive(Clone, Copy, Debug)]
@@ -68,7 +58,6 @@ pub(super) struct LongTerm {
     /// Zero: none yet.
     bandwidth: f64,
     since: Counts,
-    latest: Counts,
 }
 
 impl LongTerm {
@@ -82,7 +71,6 @@ impl LongTerm {
             rounds: 0,
             bandwidth: 0.0,
             since: Counts::default(),
-            latest: Counts::default(),
         }
     }
 
@@ -91,28 +79,20 @@ impl LongTerm {
         self.used.then_some(self.bandwidth)
     }
 
-    /// Nothing is known.
+    /// Nothing is known: the next loss begins an interval.
     pub(super) fn reset(&mut self) {
         (self.bandwidth, self.used, self.sampling) = (0.0, false, false);
-        self.begin_interval();
     }
 
-    fn begin_interval(&mut self) {
-        (self.since, self.rounds) = (self.latest, 0);
+    fn begin_interval(&mut self, at: Counts) {
+        (self.since, self.rounds) = (at, 0);
     }
 
-    /// The timer has expired, which ends a round; `lost` segments were marked lost so far.
-    pub(super) fn time_out(&mut self, lost: u32, probe_bw: bool) {
-        let at = Counts { lost, ..self.latest };
-        self.update(at, Event { lost: true, limited: false, round: true, probe_bw });
-    }
-
-    /// An acknowledgement.
+    /// An acknowledgement, or a timeout.
     pub(super) fn update(&mut self, at: Counts, event: Event) {
         if !self.present {
             return;
         }
-        self.latest = at;
         if self.used {
             self.rounds += u32::from(event.probe_bw && event.round);
             if self.rounds >= MOST_ROUNDS {
@@ -125,7 +105,7 @@ impl LongTerm {
                 return;
             }
             // what came before the first loss may have been a burst that a policer lets through
-            self.begin_interval();
+            self.begin_interval(at);
             self.sampling = true;
         }
         self.rounds += u32::from(event.round);
@@ -133,15 +113,15 @@ impl LongTerm {
             return self.reset();
         }
         if self.rounds >= LEAST_ROUNDS && event.lost {
-            self.end_interval();
+            self.end_interval(at);
         }
     }
 
-    /// The interval may end with a loss.
-    fn end_interval(&mut self) {
-        let lost = self.latest.lost.wrapping_sub(self.since.lost);
-        let delivered = (self.latest.delivered - self.since.delivered) as f64;
-        let time = self.latest.now.saturating_sub(self.since.now);
+    /// A loss ends the interval, if enough was lost in it.
+    fn end_interval(&mut self, at: Counts) {
+        let lost = at.lost.wrapping_sub(self.since.lost);
+        let delivered = (at.delivered - self.since.delivered) as f64;
+        let time = at.delivered_at.saturating_sub(self.since.delivered_at);
         if delivered == 0.0 || f64::from(lost) < LOSSES * delivered || time < LEAST {
             return;
         }
@@ -153,7 +133,7 @@ impl LongTerm {
             return;
         }
         self.bandwidth = bandwidth;
-        self.begin_interval();
+        self.begin_interval(at);
     }
 }
 
@@ -164,35 +144,46 @@ mod tests {
     /// An interval of 100 segments a second.
     const FIRST: [(u64, u32); 5] = [(10, 0), (10, 2), (10, 2), (10, 2), (10, 2)];
 
-    /// Rounds of 100 ms in PROBE_BW, each of which delivers and loses so many segments. Returns the
-    /// bandwidth that is used after each.
-    fn rounds(estimate: &mut LongTerm, each: &[(u64, u32)]) -> Vec<Option<f64>> {
-        let at = |latest: &Counts, &(delivered, lost): &(u64, u32)| Counts {
-            now: latest.now + Time::from_ms(100),
-            delivered: latest.delivered + delivered,
-            lost: latest.lost + lost,
-        };
-        let round = |one: &(u64, u32)| {
-            let counts = at(&estimate.latest, one);
-            let event = Event { lost: one.1 > 0, limited: false, round: true, probe_bw: true };
-            estimate.update(counts, event);
-            estimate.get()
-        };
-        each.iter().map(round).collect()
+    /// An estimate, and what its connection has counted.
+    #[derive(Clone, Copy)]
+    struct Flow {
+        estimate: LongTerm,
+        at: Counts,
+    }
+
+    impl Flow {
+        fn of(mss: f64) -> Flow {
+            Flow { estimate: LongTerm::new(true, mss), at: Counts::default() }
+        }
+
+        /// Rounds of 100 ms in PROBE_BW, each of which delivers and loses so many segments. Returns
+        /// the bandwidth that is used after each.
+        fn rounds(&mut self, each: &[(u64, u32)]) -> Vec<Option<f64>> {
+            let mut used = Vec::new();
+            for &(delivered, lost) in each {
+                self.at.delivered += delivered;
+                self.at.delivered_at += Time::from_ms(100);
+                self.at.lost += lost;
+                let event = Event { lost: lost > 0, limited: false, round: true, probe_bw: true };
+                self.estimate.update(self.at, event);
+                used.push(self.estimate.get());
+            }
+            used
+        }
     }
 
     /// Linux, `bbr_lt_bw_sampling`, by hand. The first loss begins an interval, in that very round.
-    /// So the third round behind it is the fourth: 30 segments in 300 ms are 100/s, with 6 lost, and
-    /// 6 are 0.2 of 30. The second interval has four rounds behind its beginning, of 44 segments in
+    /// So the third round behind it is the fourth: 30 segments in 300 ms are 100/s, with 6 lost,
+    /// which is a fifth. The second interval has four rounds behind its beginning, of 44 segments in
     /// 400 ms with 9 lost: 110/s. The mean is 105/s.
     #[test]
     fn two_intervals_alike_are_a_policer() {
-        let mut estimate = LongTerm::new(true, 1448.0);
+        let mut flow = Flow::of(1448.0);
         let second = [(11, 2), (11, 2), (11, 2), (11, 3)];
-        assert_eq!(rounds(&mut estimate, &FIRST), [None; 5]);
-        assert_eq!(rounds(&mut estimate, &second), [None, None, None, Some(105.0)]);
+        assert_eq!(flow.rounds(&FIRST), [None; 5]);
+        assert_eq!(flow.rounds(&second), [None, None, None, Some(105.0)]);
         // the 48th round is the first that probes again
-        let used = rounds(&mut estimate, &[(10, 2); 48]);
+        let used = flow.rounds(&[(10, 2); 48]);
         assert!(used[..47].iter().all(|&bandwidth| bandwidth == Some(105.0)));
         assert_eq!(used[47], None);
     }
@@ -201,61 +192,50 @@ mod tests {
     /// the first interval, and the next is compared with them.
     #[test]
     fn more_than_an_eighth_apart_is_another_rate() {
-        let mut estimate = LongTerm::new(true, 1448.0);
-        rounds(&mut estimate, &FIRST);
-        let alike = rounds(&mut estimate.clone(), &[(0, 0), (0, 0), (0, 0), (45, 9)]);
+        let mut flow = Flow::of(1448.0);
+        flow.rounds(&FIRST);
+        let alike = flow.clone().rounds(&[(0, 0), (0, 0), (0, 0), (45, 9)]);
         assert_eq!(alike[3], Some(106.25));
-        let apart = rounds(&mut estimate, &[(0, 0), (0, 0), (0, 0), (46, 9)]);
+        let apart = flow.rounds(&[(0, 0), (0, 0), (0, 0), (46, 9)]);
         assert_eq!(apart[3], None);
-        let again = rounds(&mut estimate, &[(0, 0), (0, 0), (0, 0), (46, 9)]);
+        let again = flow.rounds(&[(0, 0), (0, 0), (0, 0), (46, 9)]);
         assert_eq!(again[3], Some(115.0));
     }
 
-    /// By hand: 3.3/s and 2.5/s are a quarter apart. Of segments of 500 bytes that is 413 B/s with
-    /// the margin, of 1448 it is 1195.
+    /// By hand: one segment in 300 ms and one in 400 are 10/3 and 5/2 a second, a quarter apart. Of
+    /// segments of 500 bytes that is 413 B/s with the margin, of 1448 it is 1195. The mean is 35/12.
     #[test]
     fn little_differs_little() {
-        let used = |mss: f64| {
-            let mut estimate = LongTerm::new(true, mss);
-            rounds(&mut estimate, &[(0, 1), (0, 0), (0, 0), (1, 1), (0, 0), (0, 0), (0, 0), (1, 1)])
-                [7]
-        };
+        let each = [(0, 1), (0, 0), (0, 0), (1, 1), (0, 0), (0, 0), (0, 0), (1, 1)];
+        let used = |mss: f64| Flow::of(mss).rounds(&each)[7];
         assert_eq!(used(500.0).map(|bandwidth| (bandwidth * 12.0).round()), Some(35.0));
         assert_eq!(used(1448.0), None);
     }
 
-    /// By hand: 8 of 45 is less than 50 of 256, and so is 8 of 41; 9 of 45 is more. Behind sixteen
-    /// rounds without the losses of a fifth it begins anew, as where there was too little to send.
+    /// By hand: 8 of 45 are less than 50 of 256, and the interval goes on. With one more in the next
+    /// round they are a fifth: 45 in 500 ms are 90/s, and the mean is 95.
     #[test]
     fn few_losses_are_no_policer() {
-        let mut estimate = LongTerm::new(true, 1448.0);
-        rounds(&mut estimate, &FIRST);
-        let few = rounds(&mut estimate, &[(0, 0), (0, 0), (0, 0), (45, 8)]);
-        assert_eq!((few[3], estimate.rounds), (None, 4), "the interval goes on");
-        let (mut long, mut limited) = (estimate, estimate);
-        rounds(&mut long, &[(10, 1); 13]);
-        assert!(!long.sampling);
+        let mut flow = Flow::of(1448.0);
+        flow.rounds(&FIRST);
+        let few = flow.rounds(&[(0, 0), (0, 0), (0, 0), (45, 8)]);
+        assert_eq!((few[3], flow.estimate.rounds), (None, 4));
+        // sixteen rounds are too long
+        let mut long = flow;
+        long.rounds(&[(10, 1); 13]);
+        assert!(!long.estimate.sampling);
+        // so is an interval with too little to send
+        let mut limited = flow;
         let event = Event { lost: true, limited: true, round: true, probe_bw: true };
-        limited.update(limited.latest, event);
-        assert!(!limited.sampling);
-        assert_eq!(rounds(&mut estimate, &[(0, 1)]), [Some(100.0 + 0.5 * (90.0 - 100.0))]);
+        limited.estimate.update(limited.at, event);
+        assert!(!limited.estimate.sampling);
+        assert_eq!(flow.rounds(&[(0, 1)]), [Some(95.0)]);
     }
 
     /// The drafts know of no policers.
     #[test]
     fn only_linux_has_it() {
-        let mut estimate = LongTerm::new(false, 1448.0);
-        assert_eq!(rounds(&mut estimate, &[(10, 5); 30]), [None; 30]);
-    }
-
-    /// Linux (`bbr_set_state`): a timeout ends a round, and is a loss.
-    #[test]
-    fn a_timeout_ends_an_interval() {
-        let mut estimate = LongTerm::new(true, 1448.0);
-        rounds(&mut estimate, &[(10, 1), (10, 0), (20, 0)]);
-        assert_eq!((estimate.rounds, estimate.bandwidth), (3, 0.0));
-        estimate.time_out(7, true);
-        // 30 segments in 200 ms, as nothing was acknowledged since
-        assert_eq!((estimate.rounds, estimate.bandwidth), (0, 150.0));
+        let mut flow = Flow { estimate: LongTerm::new(false, 1448.0), ..Flow::of(1448.0) };
+        assert_eq!(flow.rounds(&[(10, 5); 30]), [None; 30]);
     }
 }

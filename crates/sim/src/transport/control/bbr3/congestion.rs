@@ -130,7 +130,7 @@ impl Bbr3 {
         self.recovery = Recovery::Fast;
     }
 
-    /// OnEnterRTO: everything in flight counts as lost.
+    /// OnEnterRTO: what is still in flight comes on top of the window ([`Control::on_spared`]).
     pub(super) fn enter_timeout(&mut self, until: u64) {
         self.save_state_upon_loss();
         self.recovery = Recovery::Timeout { until };

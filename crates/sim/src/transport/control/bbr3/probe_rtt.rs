@@ -80,7 +80,8 @@ impl Bbr3 {
         }
     }
 
-    /// HandleRestartFromIdle: data is sent while none is in flight.
+    /// HandleRestartFromIdle: data is sent while none is in flight, of a sender that had too little
+    /// to send.
     pub(super) fn restart_from_idle(&mut self, now: Time) {
         self.idle_restart = true;
         self.aggregation.restart(now);

@@ -28,8 +28,7 @@ impl Bbr3 {
         };
         self.delivered = rate.total;
         self.inflight = f64::from(rate.flight.1);
-        let before = f64::from(rate.flight.0) + f64::from(rate.losses);
-        self.cwnd_used[0] |= before >= self.cwnd.floor();
+        self.cwnd_used[0] |= f64::from(rate.flight.0) >= self.cwnd.floor();
         true
     }
 
