@@ -34,6 +34,11 @@ const ALIKE_BITS: u32 = 28;
 /// Bits of the picoseconds by which a level is before the next finer one: more than those of a wait.
 const LEVEL_BITS: u32 = 19;
 
+/// The whole ticks of a time (Linux: `nsecs_to_jiffies`).
+pub(super) fn whole_ticks(time: Time) -> Time {
+    TICK * (time.ps() / TICK.ps())
+}
+
 /// When a timer of a host fires that is set at `now` for `wait`.
 pub(super) fn fires(host: u16, now: Time, wait: Time) -> Time {
     let started = started(host);

@@ -249,7 +249,7 @@ impl<C: Control + Payloads> Sender<C> {
 
     /// Whether the pace is kept as Linux keeps it ([`Control::linux_paces`]).
     #[inline]
-    fn paces_as_linux(&self, ctx: &Ctx<'_>) -> bool {
+    pub(super) fn paces_as_linux(&self, ctx: &Ctx<'_>) -> bool {
         self.control.linux_paces() && ctx.class.tcp.timer_rule.of_linux()
     }
 

@@ -8,6 +8,7 @@ use tidegate_model::profile::{LossRule, TimerRule};
 use super::super::control::{Control, Payloads};
 use super::super::receiver::Address;
 use super::super::tlp::Tlp;
+use super::super::wheel;
 use super::super::{ClassParams, Ctx, FlowFate};
 use super::loss::Event;
 use super::{Detector, Sender, State};
@@ -119,7 +120,8 @@ impl<C: Control + Payloads> Sender<C> {
         if ctx.class.detector == Detector::Timed {
             // whatever is in the network, and whatever the pace (Linux: `tcp_retransmit_timer`)
             self.transmit(self.snd.una, address, ctx);
-            self.set_timer_by_repair(ctx);
+            let wait = self.rto.timeout(ctx.class, self.rto.syn_again > 0);
+            self.pend(ctx.class.fires(ctx.source, ctx.net.now, wait), Time::NEVER);
         }
         self.send_more(address, ctx);
     }
@@ -180,8 +182,18 @@ impl<C: Control + Payloads> Sender<C> {
             }
             return ctx.net.now + self.rto.timeout(ctx.class, self.rto.syn_again > 0);
         }
-        let wait = self.rto.timeout(ctx.class, self.rto.syn_again > 0);
+        let wait = self.rto.timeout(ctx.class, self.rto.syn_again > 0) + self.pacing_delay(ctx);
         ctx.class.fires(ctx.source, ctx.net.now, wait)
+    }
+
+    /// How long the pace holds the next segment back, in whole ticks: the timers wait for it (Linux:
+    /// `tcp_pacing_delay`), but for that of a timeout behind a timeout.
+    #[inline]
+    fn pacing_delay(&self, ctx: &Ctx<'_>) -> Time {
+        if !self.paces_as_linux(ctx) || self.control.gap().is_none() {
+            return Time::ZERO;
+        }
+        wheel::whole_ticks(self.pace_from.saturating_sub(ctx.net.now))
     }
 
     /// When the retransmission timer fires that starts with the last sending of the oldest segment
@@ -190,7 +202,7 @@ impl<C: Control + Payloads> Sender<C> {
         let now = ctx.net.now;
         let sent = self.snd.outstanding.log().map_or(now, |log| log.oldest_sent().min(now));
         let wait = self.rto.timeout(ctx.class, self.rto.syn_again > 0);
-        let left = (sent + wait).saturating_sub(now);
+        let left = (sent + wait).saturating_sub(now) + self.pacing_delay(ctx);
         ctx.class.fires(ctx.source, now, left)
     }
 
@@ -216,11 +228,13 @@ impl<C: Control + Payloads> Sender<C> {
     /// When a probe of the tail would be due; none: nothing is outstanding, or it is being repaired.
     fn probe_time(&mut self, ctx: &Ctx<'_>) -> Option<Time> {
         let (flight, srtt) = (self.snd.flight(), self.rto.srtt());
+        let held = self.pacing_delay(ctx);
         let recovering = self.snd.recovering;
         let (arrived, log) = self.snd.outstanding.times()?;
         let repairing = recovering || log.losing || !arrived.is_empty();
         let probes = ctx.class.tcp.tlp && !repairing && flight > 0;
-        probes.then(|| ctx.class.fires_early(ctx.source, ctx.net.now, Tlp::wait(srtt, flight)))
+        let wait = Tlp::wait(srtt, flight) + held;
+        probes.then(|| ctx.class.fires_early(ctx.source, ctx.net.now, wait))
     }
 
     /// Sets the timer of a sender that finds losses by time, after an acknowledgement; of a loss, a
