@@ -75,6 +75,13 @@ fn instant(now: Time, wait: Time) -> (Time, u32) {
 mod tests {
     use super::*;
 
+    /// By hand: 250 ticks a second are 4 ms each.
+    #[test]
+    fn whole_ticks_are_rounded_down() {
+        let ticks = [3_999, 4_000, 17_500].map(|us| whole_ticks(Time::from_ns(us * 1000)));
+        assert_eq!(ticks, [Time::ZERO, Time::from_ms(4), Time::from_ms(16)]);
+    }
+
     // By hand, in ticks of 4 ms from the start: a wait of 200 ms is 50 ticks, looked at every tick
     // and fired at the 51st. 480 ms are 120 ticks, looked at every eighth: at 128. 3.84 s are 960
     // ticks, looked at every 64th: at 1024.

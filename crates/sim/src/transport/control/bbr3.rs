@@ -31,6 +31,8 @@
 //! - Segments are paced one by one, so the send quantum is one segment, and the budget for offload
 //!   is below MinPipeCwnd.
 //! - The random wait between probes comes from the simulated time.
+//! - In the profile `linux` a sender counts as application-limited by Linux's rule, when its
+//!   application writes; by the draft also at acknowledgements and timers.
 //! - What a spurious recovery restores is saved once in a recovery. By the pseudo-code the second
 //!   loss of a probe would save again what the first has changed, as entering ProbeBW_DOWN forgets
 //!   that the round has had one.
