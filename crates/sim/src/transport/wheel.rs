@@ -36,7 +36,7 @@ const LEVEL_BITS: u32 = 19;
 
 /// The whole ticks of a time (Linux: `nsecs_to_jiffies`).
 pub(super) fn whole_ticks(time: Time) -> Time {
-    TICK * (time.ps() / TICK.ps())
+    if time < TICK { Time::ZERO } else { TICK * (time.ps() / TICK.ps()) }
 }
 
 /// When a timer of a host fires that is set at `now` for `wait`.

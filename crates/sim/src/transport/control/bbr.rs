@@ -252,6 +252,7 @@ impl Bbr {
         self.note_long_term(now, at, event);
     }
 
+    #[inline]
     fn note_long_term(&mut self, now: Time, at: Counts, event: Event) {
         let was_used = self.long_term.get().is_some();
         self.long_term.update(at, event);

@@ -190,10 +190,10 @@ impl<C: Control + Payloads> Sender<C> {
     /// `tcp_pacing_delay`), but for that of a timeout behind a timeout.
     #[inline]
     fn pacing_delay(&self, ctx: &Ctx<'_>) -> Time {
-        if !self.paces_as_linux(ctx) || self.control.gap().is_none() {
-            return Time::ZERO;
-        }
-        wheel::whole_ticks(self.pace_from.saturating_sub(ctx.net.now))
+        let held = wheel::whole_ticks(self.pace_from.saturating_sub(ctx.net.now));
+        // asked last, as most gaps are shorter than a tick
+        let waits = held > Time::ZERO && self.paces_as_linux(ctx) && self.control.gap().is_some();
+        if waits { held } else { Time::ZERO }
     }
 
     /// When the retransmission timer fires that starts with the last sending of the oldest segment
