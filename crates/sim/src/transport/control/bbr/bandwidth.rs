@@ -12,13 +12,15 @@ pub(super) struct Bandwidth {
     rounds: u64,
     greatest: [f64; MOST as usize],
     round: u64,
+    /// That of this round among the greatest.
+    place: usize,
     best: f64,
 }
 
 impl Bandwidth {
     /// Nothing was measured; a sample counts in so many rounds, its own included.
     pub(super) fn new(rounds: u64) -> Bandwidth {
-        Bandwidth { rounds, greatest: [0.0; MOST as usize], round: 0, best: 0.0 }
+        Bandwidth { rounds, greatest: [0.0; MOST as usize], round: 0, place: 0, best: 0.0 }
     }
 
     /// The estimate.
@@ -29,7 +31,7 @@ impl Bandwidth {
     /// Adds the sample of a round.
     pub(super) fn update(&mut self, round: u64, sample: f64) {
         if round == self.round {
-            let place = &mut self.greatest[(round % self.rounds) as usize];
+            let place = &mut self.greatest[self.place];
             *place = place.max(sample);
             self.best = self.best.max(sample);
             return;
@@ -41,8 +43,8 @@ impl Bandwidth {
         if round > self.round + self.rounds {
             self.greatest = [0.0; MOST as usize];
         }
-        self.round = round;
-        let place = &mut self.greatest[(round % self.rounds) as usize];
+        (self.round, self.place) = (round, (round % self.rounds) as usize);
+        let place = &mut self.greatest[self.place];
         *place = place.max(sample);
         self.best = self.greatest.iter().fold(0.0, |best, &one| one.max(best));
     }
