@@ -292,7 +292,7 @@ pub trait Control: Send {
     #[inline]
     fn on_sent(&mut self, _now: Time, _flight: u32) {}
     /// Data is sent while none is in the network, of a sender that had too little to send
-    /// (application-limited). Called after [`Control::on_sent`], where the control samples rates.
+    /// (application-limited). Called after [`Control::on_sent`], where times of sending are kept.
     fn on_restart(&mut self, _now: Time) {}
     /// A packet from the receiver has arrived, in recovery or outside of it. Called before the
     /// sender processes the packet.

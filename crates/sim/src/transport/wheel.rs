@@ -26,7 +26,7 @@
 
 use tidegate_core::units::Time;
 
-const TICK: Time = Time::from_ms(4);
+pub(super) const TICK: Time = Time::from_ms(4);
 const NEAR: u64 = 63;
 const LEVELS: u32 = 4;
 /// Bits of the picoseconds between which the order of two timers of a level is not kept.
@@ -36,7 +36,7 @@ const LEVEL_BITS: u32 = 19;
 
 /// The whole ticks of a time (Linux: `nsecs_to_jiffies`).
 pub(super) fn whole_ticks(time: Time) -> Time {
-    if time < TICK { Time::ZERO } else { TICK * (time.ps() / TICK.ps()) }
+    TICK * (time.ps() / TICK.ps())
 }
 
 /// When a timer of a host fires that is set at `now` for `wait`.

@@ -208,9 +208,7 @@ impl<C: Control + Payloads> Sender<C> {
     #[inline(never)]
     fn record(&mut self, seq: u32, again: bool, ctx: &Ctx<'_>) {
         let replaces = self.snd.outstanding.send(seq, ctx.net.now);
-        if self.control.samples_rate()
-            && self.snd.outstanding.log().is_some_and(|log| log.delivery.restarts())
-        {
+        if self.snd.outstanding.log().is_some_and(|log| log.delivery.restarts()) {
             self.control.on_restart(ctx.net.now);
         }
         if self.control.hears_packets() {

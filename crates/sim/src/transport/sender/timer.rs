@@ -188,12 +188,17 @@ impl<C: Control + Payloads> Sender<C> {
 
     /// How long the pace holds the next segment back, in whole ticks: the timers wait for it (Linux:
     /// `tcp_pacing_delay`), but for that of a timeout behind a timeout.
-    #[inline]
+    #[inline(always)]
     fn pacing_delay(&self, ctx: &Ctx<'_>) -> Time {
-        let held = wheel::whole_ticks(self.pace_from.saturating_sub(ctx.net.now));
-        // asked last, as most gaps are shorter than a tick
-        let waits = held > Time::ZERO && self.paces_as_linux(ctx) && self.control.gap().is_some();
-        if waits { held } else { Time::ZERO }
+        let held = self.pace_from.saturating_sub(ctx.net.now);
+        // most gaps are shorter than a tick
+        if held < wheel::TICK { Time::ZERO } else { self.held_by_pace(held, ctx) }
+    }
+
+    #[cold]
+    fn held_by_pace(&self, held: Time, ctx: &Ctx<'_>) -> Time {
+        let waits = self.paces_as_linux(ctx) && self.control.gap().is_some();
+        if waits { wheel::whole_ticks(held) } else { Time::ZERO }
     }
 
     /// When the retransmission timer fires that starts with the last sending of the oldest segment
@@ -233,8 +238,8 @@ impl<C: Control + Payloads> Sender<C> {
         let (arrived, log) = self.snd.outstanding.times()?;
         let repairing = recovering || log.losing || !arrived.is_empty();
         let probes = ctx.class.tcp.tlp && !repairing && flight > 0;
-        let wait = Tlp::wait(srtt, flight) + held;
-        probes.then(|| ctx.class.fires_early(ctx.source, ctx.net.now, wait))
+        probes
+            .then(|| ctx.class.fires_early(ctx.source, ctx.net.now, Tlp::wait(srtt, flight) + held))
     }
 
     /// Sets the timer of a sender that finds losses by time, after an acknowledgement; of a loss, a
