@@ -44,7 +44,7 @@ CLAIMS = {
         "more['Reno, RED'] == sorted(more['Reno, RED'])",
         "4 < more['Reno, RED'][-1] < 9",
         "more['CUBIC, RED'][-1] > 4",
-        "0.55 < min(more['BBR, drop-tail'][1:]) < max(more['BBR, drop-tail'][1:]) < 0.9",
+        "0.2 < min(more['BBR, drop-tail'][1:]) < max(more['BBR, drop-tail'][1:]) < 0.6",
         "max(more['Reno, FQ-CoDel']) < 1.4",
     },
     "incast": {

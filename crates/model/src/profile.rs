@@ -236,7 +236,7 @@ tcp! {
     lost_syn: LostSyn = LostSyn "What a lost SYN does to the start of the connection";
     timer_rule: TimerRule = TimerRule "How long a retransmission timeout stays backed off";
     shared_ticks: bool = bool "Whether the timers of the class fire at the same ticks on all hosts, as on those of a lab on one machine; with the timer rule linux";
-    loss_rule: LossRule = LossRule "What a loss does to the window; with linux also whether bbr knows policers, and when a sender counts as application-limited";
+    loss_rule: LossRule = LossRule "What a loss does to the window; with linux also whether bbr detects policers, and when a sender counts as application-limited";
     limited_transmit: bool = bool "Whether each of the first two duplicate ACKs sends a new segment (limited transmit, RFC 3042); left out, it is true with the loss rule one-way and false with full-tcp";
     tick: Time = Time ["0s" to "10s"] "Clock granularity of round-trip measurements (0s: none)";
     timestamps: bool = bool "Whether every segment is timed (RFC 7323) or one per round trip";
