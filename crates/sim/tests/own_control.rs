@@ -6,7 +6,7 @@ mod own;
 use tidegate_core::packet::Ext;
 use tidegate_core::units::Time;
 use tidegate_model::profile::{Profile, Tcp};
-use tidegate_sim::transport::control::{CongestionEvent, Control, Counts, RateSample, Signal};
+use tidegate_sim::transport::control::{CongestionEvent, Control, RateSample, Signal};
 use tidegate_sim::{Custom, Factory};
 
 fn sample(segments: u32) -> RateSample<'static> {
@@ -29,13 +29,7 @@ fn sample(segments: u32) -> RateSample<'static> {
 }
 
 fn at(flight: u32) -> CongestionEvent {
-    CongestionEvent {
-        now: Time::ZERO,
-        flight,
-        window: f64::from(flight),
-        sent: 0,
-        counts: Counts::default(),
-    }
+    CongestionEvent { flight, window: f64::from(flight), ..CongestionEvent::default() }
 }
 
 /// T. Kelly 2003, by hand from a window of 100: a loss leaves 87.5, and a window of

@@ -207,7 +207,7 @@ pub enum Signal {
 }
 
 /// The state of the sender at a congestion event.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct CongestionEvent {
     /// The current time.
     pub now: Time,

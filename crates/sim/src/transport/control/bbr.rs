@@ -555,4 +555,37 @@ mod tests {
         bbr.pacing_gain = 1.25;
         assert_eq!(bbr.at_departure(Time::from_ms(11), 50), 49.0);
     }
+
+    /// Linux (`bbr_bw`, `bbr_update_gains`), by hand: behind a policer 10 segments come through in
+    /// each round of 100 ms, and 3 are lost. With the eighth loss two intervals are alike, and for 48
+    /// rounds 100 a second are used, without probing, in place of a maximum of 1000.
+    #[test]
+    fn behind_a_policer_the_long_term_bandwidth_is_used() {
+        let mut bbr = Bbr::new(&Profile::Linux.tcp());
+        bbr.bandwidth.update(1, 1000.0);
+        (bbr.mode, bbr.pacing_gain) = (Mode::ProbeBw, 1.25);
+        let mut at = Counts::default();
+        let mut after = |rounds: u32| {
+            for _ in 0..rounds {
+                (at.delivered, at.lost) = (at.delivered + 10, at.lost + 3);
+                at.delivered_at += Time::from_ms(100);
+                let event = Event { lost: true, limited: false, round: true, probe_bw: true };
+                bbr.note_long_term(at.delivered_at, at, event);
+            }
+            (bbr.used_bandwidth(), bbr.pacing_gain)
+        };
+        assert_eq!(after(7), (1000.0, 1.25));
+        assert_eq!(after(1), (100.0, 1.0));
+        assert_eq!(after(47), (100.0, 1.0));
+        assert_eq!(after(1).0, 1000.0);
+    }
+
+    /// Linux (`tcp_enter_loss`): the window is a segment, and what may be in the network.
+    #[test]
+    fn a_timeout_spares_what_is_in_the_network() {
+        let mut bbr = Bbr::new(&Profile::Linux.tcp());
+        bbr.on_timeout(&CongestionEvent::default(), false);
+        bbr.on_spared(3);
+        assert_eq!(bbr.cwnd(), 4.0);
+    }
 }

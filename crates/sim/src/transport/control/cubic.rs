@@ -339,7 +339,6 @@ impl Control for Cubic {
 mod tests {
     use tidegate_model::profile::{HyStart as Kind, Profile};
 
-    use super::super::Counts;
     use super::*;
 
     fn sample(now_s: f64, segments: u32, flight: u32) -> RateSample<'static> {
@@ -348,13 +347,7 @@ mod tests {
     }
 
     fn at(flight: u32) -> CongestionEvent {
-        CongestionEvent {
-            now: Time::ZERO,
-            flight,
-            window: f64::from(flight),
-            sent: 0,
-            counts: Counts::default(),
-        }
+        CongestionEvent { flight, window: f64::from(flight), ..CongestionEvent::default() }
     }
 
     /// A sender in congestion avoidance after a loss at this window.

@@ -157,10 +157,8 @@ impl Payloads for Reno {}
 
 #[cfg(test)]
 mod tests {
-    use tidegate_core::units::Time;
     use tidegate_model::profile::Profile;
 
-    use super::super::Counts;
     use super::*;
 
     /// ns-2's change log, 23 January 2006: from then on the window is halved without rounding. By
@@ -169,13 +167,7 @@ mod tests {
     #[test]
     fn a_mark_halves_the_window_of_full_tcp_exactly_since_2006() {
         let after = |profile: Profile, signal, window| {
-            let at = CongestionEvent {
-                now: Time::ZERO,
-                flight: 7,
-                window,
-                sent: 0,
-                counts: Counts::default(),
-            };
+            let at = CongestionEvent { flight: 7, window, ..CongestionEvent::default() };
             let mut reno = Reno::new(&profile.tcp());
             reno.on_congestion(signal, &at);
             (reno.cwnd(), reno.ssthresh().expect("it has been cut"))
@@ -192,13 +184,7 @@ mod tests {
     /// of data once more. With 8 outstanding it is 4.
     #[test]
     fn a_loss_lowers_the_window_whatever_is_outstanding() {
-        let at = |flight| CongestionEvent {
-            now: Time::ZERO,
-            flight,
-            window: 10.0,
-            sent: 0,
-            counts: Counts::default(),
-        };
+        let at = |flight| CongestionEvent { flight, window: 10.0, ..CongestionEvent::default() };
         let mut reno = Reno::new(&Tcp { recovery: Recovery::Sack, ..Profile::Rfc.tcp() });
         assert_eq!(reno.cwnd(), 10.0);
         let mut other = reno;

@@ -196,7 +196,6 @@ impl Control for Started {
 mod tests {
     use tidegate_model::profile::{Profile, TcpControl};
 
-    use super::super::Counts;
     use super::verdict::ack;
     use super::*;
 
@@ -231,13 +230,8 @@ mod tests {
         assert_eq!(any.gap(), None);
         any.on_ack(&ack(100, 100, 1, 10));
         assert_eq!(any.gap(), Some(Time::from_secs_f64(0.1 / 22.0)));
-        let at = CongestionEvent {
-            now: Time::ZERO,
-            flight: 10,
-            window: 11.0,
-            sent: 20,
-            counts: Counts::default(),
-        };
+        let at =
+            CongestionEvent { flight: 10, window: 11.0, sent: 20, ..CongestionEvent::default() };
         any.on_congestion(Signal::Loss, &at);
         assert_eq!(any.gap(), None);
     }
