@@ -23,6 +23,13 @@ pub trait Host {
     /// When [`Host::poll`] is to be called if nothing comes until then ([`Time::NEVER`]: not).
     fn wake(&mut self) -> Time;
 
+    /// How long behind [`Host::wake`] it is called at the latest, where all servers of a class are
+    /// connections of one program: its timers fire when a packet of any of them wakes it up. Zero:
+    /// it has a program of its own.
+    fn slack(&self) -> Time {
+        Time::ZERO
+    }
+
     /// Does what is due by `now`, reads what has come and hands in what `order` asks for; says how
     /// far this end is.
     fn poll(&mut self, now: Time, order: Order) -> Report;

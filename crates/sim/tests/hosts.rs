@@ -3,9 +3,12 @@
 #[path = "../../../examples/own_host.rs"]
 mod own;
 
+use std::sync::{Arc, Mutex};
+
 use crate::common::*;
 use tidegate_core::drill::{self, PathEnd, Subject};
-use tidegate_core::host::Stack;
+use tidegate_core::host::{Ends, Host, Mark, Order, Report, Stack, Transfer};
+use tidegate_core::units::Time;
 use tidegate_model::scenario::Quic;
 use tidegate_sim::{BuildError, Custom, Results, Simulation};
 
@@ -63,6 +66,75 @@ fn a_flow_ends_by_its_stop_its_user_or_its_host() {
     let never = results(&one("size = \"1kB\""), &lost);
     assert_eq!(flow(&never, "gave_up_s"), 7.0);
     assert_eq!(flow(&never, "admitted_s").to_bits(), f64::NAN.to_bits());
+}
+
+/// How much sooner than the host's own a timer of [`Sharing`] fires, so that its client, whose timer
+/// is the host's, does not wake it.
+const SOONER: Time = Time::from_ms(100);
+
+/// A server that shares a program with the others, and when they all have sent.
+struct Sharing {
+    server: Box<dyn Host + Send>,
+    sent: Arc<Mutex<Vec<f64>>>,
+}
+
+impl Host for Sharing {
+    fn receive(&mut self, now: Time, datagram: &[u8], mark: Mark) {
+        self.server.receive(now, datagram, mark);
+    }
+
+    fn transmit(&mut self, now: Time, datagram: &mut Vec<u8>) -> Option<Mark> {
+        let mark = self.server.transmit(now, datagram)?;
+        self.sent.lock().expect("no thread has failed").push(now.secs());
+        Some(mark)
+    }
+
+    fn wake(&mut self) -> Time {
+        let wake = self.server.wake();
+        if wake == Time::NEVER { wake } else { wake.saturating_sub(SOONER) }
+    }
+
+    fn slack(&self) -> Time {
+        Time::from_ms(1)
+    }
+
+    fn poll(&mut self, now: Time, order: Order) -> Report {
+        self.server.poll(now + SOONER, order)
+    }
+}
+
+/// By hand: hellos reach the servers 100.031 68 ms behind their start, and what servers send is lost.
+/// They send again after 900 ms. The first one's timer waits for the second hello, 0.4 ms later;
+/// with nobody else it waits for its slack, 1 ms.
+#[test]
+fn a_timer_waits_for_a_packet_of_its_program() {
+    let all_lost = [
+        ("duration", "1.5s"),
+        ("topology.dumbbell.bottleneck.loss", "1.0"),
+        ("topology.dumbbell.bottleneck.reverse.loss", "0.0"),
+    ];
+    let sent_with = |starts: &str| {
+        let sent = Arc::new(Mutex::new(Vec::new()));
+        let mut sharing = |_: &Quic| {
+            let sent = sent.clone();
+            Some(Box::new(move |transfer: &Transfer| {
+                let Ends { client, server } = own::connect(transfer);
+                Ends { client, server: Box::new(Sharing { server, sent: sent.clone() }) }
+            }) as Stack)
+        };
+        let custom = Custom { stacks: Some(&mut sharing), ..Custom::default() };
+        let text = one("size = \"1kB\"\ndirection = \"download\"").replace("\"0s\"", starts);
+        run_with(&load(&text, &all_lost), 1, custom);
+        let mut times = sent.lock().expect("no thread has failed").clone();
+        times.dedup();
+        times
+    };
+    let hello = 100.031_68e-3;
+    for (starts, again) in [("\"0s\"", 0.901), ("\"0s\", \"0.9004s\"", 0.9004)] {
+        let times = sent_with(starts);
+        close(times[0], hello, 1e-9);
+        close(times[1], hello + again, 1e-9);
+    }
 }
 
 /// A host that carries one transfer each is refused where users load pages.

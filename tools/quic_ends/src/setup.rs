@@ -12,8 +12,10 @@ use crate::Failed;
 
 /// The name in the certificate.
 pub(crate) const NAME: &str = "server.example";
-/// Further names make it as long as a chain of two usual certificates.
-const FURTHER_NAMES: usize = 32;
+/// The certificate of the simulator's servers and its key, so that handshakes are as long as there.
+static CERTIFICATE: &[u8] =
+    include_bytes!("../../../crates/stacks/src/quinn/certificate/certificate.der");
+static KEY: &[u8] = include_bytes!("../../../crates/stacks/src/quinn/certificate/key.der");
 /// Bytes of a datagram.
 pub(crate) const DATAGRAM: u16 = 1472;
 
@@ -39,16 +41,11 @@ pub(crate) fn endpoint() -> EndpointConfig {
 }
 
 /// The server's settings, and its certificate.
-pub(crate) fn server_config(control: &str) -> Result<(ServerConfig, Vec<u8>), Failed> {
-    let further = |number| format!("{number:02}.one-of-many-names-that-make-this-longer.example");
-    let names = std::iter::once(NAME.to_owned()).chain((0..FURTHER_NAMES).map(further));
-    let own = rcgen::generate_simple_self_signed(names.collect::<Vec<_>>())?;
-    let certificate = own.cert.der().to_vec();
-    let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(own.signing_key.serialize_der()));
-    let chain = vec![CertificateDer::from(certificate.clone())];
-    let mut config = ServerConfig::with_single_cert(chain, key)?;
+pub(crate) fn server_config(control: &str) -> Result<(ServerConfig, &'static [u8]), Failed> {
+    let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(KEY));
+    let mut config = ServerConfig::with_single_cert(vec![CertificateDer::from(CERTIFICATE)], key)?;
     config.transport_config(transport(control));
-    Ok((config, certificate))
+    Ok((config, CERTIFICATE))
 }
 
 /// A client's settings: it trusts this certificate.

@@ -5,6 +5,9 @@
 //! what an application at each end would know. The connections of users ([`HostTable::order`])
 //! carry objects in place of one transfer.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use tidegate_core::host::{Ends, Heard, Host, Mark, Order, Phase, Report};
 use tidegate_core::packet::{Ext, Flags, Form, Packet};
 use tidegate_core::units::Time;
@@ -30,11 +33,26 @@ struct HostEnd {
     host: Box<dyn Host + Send>,
     report: Report,
     wake: Time,
+    /// How long its timers wait for others of its program ([`Host::slack`]).
+    slack: Time,
+    /// When it is first in [`HostTable::programs`].
+    queued: Time,
 }
 
 impl HostEnd {
     fn new(host: Box<dyn Host + Send>) -> HostEnd {
-        HostEnd { host, report: Report::default(), wake: Time::NEVER }
+        let slack = host.slack();
+        let (wake, queued) = (Time::NEVER, Time::NEVER);
+        HostEnd { host, report: Report::default(), wake, slack, queued }
+    }
+
+    fn shares_program(&self) -> bool {
+        self.slack > Time::ZERO
+    }
+
+    /// When its timer fires if nothing wakes its program before.
+    fn latest(&self) -> Time {
+        self.wake.saturating_add(self.slack)
     }
 
     /// Whether the host has a connection.
@@ -81,6 +99,8 @@ pub(crate) struct HostTable {
     full: Vec<f64>,
     flows: Vec<HostFlow>,
     free: Vec<u32>,
+    /// Timers of servers that share a program, by class: when they are due, and of which flow.
+    programs: Vec<BinaryHeap<Reverse<(Time, u32)>>>,
 }
 
 impl HostTable {
@@ -89,8 +109,13 @@ impl HostTable {
             Transport::Quic(quic) => f64::from(quic.datagram()),
             _ => f64::NAN,
         };
-        let full = classes.iter().map(full).collect();
-        HostTable { number, full, flows: Vec::new(), free: Vec::new() }
+        HostTable {
+            number,
+            full: classes.iter().map(full).collect(),
+            flows: Vec::new(),
+            free: Vec::new(),
+            programs: classes.iter().map(|_| BinaryHeap::new()).collect(),
+        }
     }
 
     /// Whether one more flow fits.
@@ -174,6 +199,42 @@ impl HostTable {
             later => later,
         };
         flow.record(&mut world.rows[flow.row as usize], now);
+        self.queue(id, side);
+    }
+
+    /// The timer of an end that shares a program waits there.
+    fn queue(&mut self, id: FlowId, side: usize) {
+        let flow = &mut self.flows[id.slot()];
+        let end = &mut flow.ends[side];
+        if end.shares_program() && end.wake < end.queued {
+            end.queued = end.wake;
+            self.programs[usize::from(flow.class)].push(Reverse((end.wake, id.0)));
+        }
+    }
+
+    /// The program of a class's servers has woken up: all its timers that are due fire.
+    fn wake_program(&mut self, class: u16, world: &mut World<'_>) {
+        let now = world.net.now;
+        while let Some(&Reverse((at, number))) = self.programs[usize::from(class)].peek()
+            && at <= now
+        {
+            self.programs[usize::from(class)].pop();
+            let id = FlowId(number);
+            let flow = &mut self.flows[id.slot()];
+            let server = SOURCE + SINK - flow.client;
+            let end = &mut flow.ends[server];
+            // of an earlier flow
+            if flow.row == FREE || flow.class != class || end.queued != at {
+                continue;
+            }
+            end.queued = Time::NEVER;
+            if end.wake <= now {
+                self.run_host(id, server, world);
+                self.end_or_arm(id, world);
+            } else {
+                self.queue(id, server);
+            }
+        }
     }
 
     /// Ends the flow if both of its hosts are done, or sees to it that its next timer fires.
@@ -188,7 +249,7 @@ impl HostTable {
             self.free.push(id.slot() as u32);
             return;
         }
-        let due = flow.ends[SOURCE].wake.min(flow.ends[SINK].wake).min(flow.give_up);
+        let due = flow.ends[SOURCE].latest().min(flow.ends[SINK].latest()).min(flow.give_up);
         if due < flow.armed {
             flow.armed = due;
             world.net.events.push(due, Entity::new(EventKind::Flow, id.0));
@@ -221,6 +282,15 @@ impl HostTable {
             world.rows[flow.row as usize].admit(packet, now);
         }
         flow.unanswered &= side != flow.client;
+        if flow.ends[side].shares_program() {
+            let class = flow.class;
+            self.wake_program(class, world);
+            // what was due may have ended this flow
+            if self.holds(packet.flow, packet.generation).is_none() {
+                return world.net.datagrams.free(place);
+            }
+        }
+        let flow = &mut self.flows[id.slot()];
         let bytes = world.net.datagrams.bytes(place);
         flow.ends[side].host.receive(now, bytes, Mark::of(packet.flags));
         world.net.datagrams.free(place);
@@ -243,12 +313,21 @@ impl HostTable {
             flow.ends[flow.client].wake = now;
             world.rows[flow.row as usize].gave_up = now;
         }
+        let class = flow.class;
         for side in [SOURCE, SINK] {
-            if self.flows[id.slot()].ends[side].wake <= now {
+            let end = &self.flows[id.slot()].ends[side];
+            if end.wake > now {
+                continue;
+            }
+            if end.shares_program() {
+                self.wake_program(class, world);
+            } else {
                 self.run_host(id, side, world);
             }
         }
-        self.end_or_arm(id, world);
+        if self.flows[id.slot()].row != FREE {
+            self.end_or_arm(id, world);
+        }
     }
 
     /// Unlimited flows of a class hand in no more data.

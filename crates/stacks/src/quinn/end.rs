@@ -44,6 +44,11 @@ fn time(instant: Instant) -> Time {
     Time::from_ns(u64::try_from(since).unwrap_or(u64::MAX / 1_000))
 }
 
+/// How long a timer of a server waits at most for a packet that wakes its runtime (tokio): timers
+/// fire at whole milliseconds of the runtime, and without packets it sleeps for whole milliseconds
+/// from its last packet on. That is none to two, one in the mean.
+const SLACK: Time = Time::from_ms(1);
+
 /// Connections with this control, whose datagrams are this long at most.
 ///
 /// The BBR of quinn and noq draws from the randomness of the machine, so that no run with it could
@@ -147,7 +152,7 @@ impl ClassConfig {
             left: to_send,
             finished: false,
             readable: false,
-            answers: VecDeque::new(),
+            outbox: VecDeque::new(),
             report: Report::default(),
         }
     }
@@ -177,8 +182,8 @@ pub(super) struct QuicEnd {
     finished: bool,
     /// Whether something has come that has not been read.
     readable: bool,
-    /// Datagrams of the endpoint that belong to no connection.
-    answers: VecDeque<Vec<u8>>,
+    /// Datagrams that are on their way out: of the endpoint, and of the connection.
+    outbox: VecDeque<(Vec<u8>, Mark)>,
     report: Report,
 }
 
@@ -199,6 +204,27 @@ impl QuicEnd {
         if let Some((_, connection)) = &mut self.connection {
             connection.ping();
         }
+    }
+
+    /// Sends what the connection has to send before its endpoint and the application are asked for
+    /// more, as the driver of quinn does (`ConnectionDriver::poll`).
+    fn flush(&mut self, now: Time) {
+        let mut datagram = Vec::new();
+        while let Some(mark) = self.next(now, &mut datagram) {
+            self.outbox.push_back((std::mem::take(&mut datagram), mark));
+        }
+    }
+
+    /// The next datagram of the connection.
+    fn next(&mut self, now: Time, datagram: &mut Vec<u8>) -> Option<Mark> {
+        let (_, connection) = self.connection.as_mut()?;
+        let sent = proto::transmit(connection, instant(now), datagram)?;
+        Some(match sent.ecn {
+            None => Mark::None,
+            Some(EcnCodepoint::Ect0) => Mark::Ect0,
+            Some(EcnCodepoint::Ect1) => Mark::Ect1,
+            Some(EcnCodepoint::Ce) => Mark::Ce,
+        })
     }
 
     /// Hands events of the connection to its endpoint, and back.
@@ -344,8 +370,8 @@ impl Host for QuicEnd {
             Mark::Ce => Some(EcnCodepoint::Ce),
         };
         let remote = if self.client { SERVER } else { CLIENT };
-        let (now, bytes, mut answer) = (instant(now), BytesMut::from(datagram), Vec::new());
-        let event = proto::handle(&mut self.endpoint, now, remote, codepoint, bytes, &mut answer);
+        let (at, bytes, mut answer) = (instant(now), BytesMut::from(datagram), Vec::new());
+        let event = proto::handle(&mut self.endpoint, at, remote, codepoint, bytes, &mut answer);
         match event {
             Some(DatagramEvent::ConnectionEvent(handle, event)) => match &mut self.connection {
                 Some((own, connection)) if *own == handle => connection.handle_event(event),
@@ -356,39 +382,39 @@ impl Host for QuicEnd {
                 self.endpoint.ignore(incoming);
             }
             Some(DatagramEvent::NewConnection(incoming)) => {
-                match self.endpoint.accept(incoming, now, &mut answer, None) {
+                match self.endpoint.accept(incoming, at, &mut answer, None) {
                     Ok((handle, connection)) => {
                         self.connection = Some((handle, Box::new(connection)));
                         self.report.phase = Phase::Opening;
                     }
-                    Err(refused) if refused.response.is_some() => self.answers.push_back(answer),
+                    Err(refused) if refused.response.is_some() => {
+                        self.outbox.push_back((answer, Mark::None));
+                    }
                     Err(_) => {}
                 }
             }
-            Some(DatagramEvent::Response(_)) => self.answers.push_back(answer),
+            Some(DatagramEvent::Response(_)) => self.outbox.push_back((answer, Mark::None)),
             None => {}
         }
+        self.flush(now);
         self.exchange();
     }
 
     fn transmit(&mut self, now: Time, datagram: &mut Vec<u8>) -> Option<Mark> {
-        if let Some(answer) = self.answers.pop_front() {
-            datagram.extend_from_slice(&answer);
-            return Some(Mark::None);
+        if let Some((first, mark)) = self.outbox.pop_front() {
+            datagram.extend_from_slice(&first);
+            return Some(mark);
         }
-        let (_, connection) = self.connection.as_mut()?;
-        let sent = proto::transmit(connection, instant(now), datagram)?;
-        Some(match sent.ecn {
-            None => Mark::None,
-            Some(EcnCodepoint::Ect0) => Mark::Ect0,
-            Some(EcnCodepoint::Ect1) => Mark::Ect1,
-            Some(EcnCodepoint::Ce) => Mark::Ce,
-        })
+        self.next(now, datagram)
     }
 
     fn wake(&mut self) -> Time {
         let due = self.connection.as_mut().and_then(|(_, connection)| connection.poll_timeout());
         due.map_or(Time::NEVER, time)
+    }
+
+    fn slack(&self) -> Time {
+        if self.client { Time::ZERO } else { SLACK }
     }
 
     fn poll(&mut self, now: Time, order: Order) -> Report {
@@ -397,6 +423,7 @@ impl Host for QuicEnd {
             && connection.poll_timeout().is_some_and(|due| due <= at)
         {
             connection.handle_timeout(at);
+            self.flush(now);
         }
         self.hear();
         self.exchange();

@@ -47,10 +47,12 @@ pub(super) fn sides() -> Result<Sides, Box<dyn std::error::Error>> {
     // every handshake is a whole one
     client.resumption = Resumption::disabled();
     let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(KEY));
-    let server = ServerConfig::builder_with_details(provider, calendar)
+    let mut server = ServerConfig::builder_with_details(provider, calendar)
         .with_protocol_versions(&[&TLS13])?
         .with_no_client_auth()
         .with_single_cert(vec![certificate], key)?;
+    // what quinn sets; tickets say so, and are longer for it
+    server.max_early_data_size = u32::MAX;
     let client = QuicClientConfig::try_from(client)?;
     Ok((Arc::new(client), Arc::new(QuicServerConfig::try_from(server)?)))
 }
@@ -92,6 +94,10 @@ impl<H: Host> Host for Seeded<H> {
 
     fn wake(&mut self) -> Time {
         self.end.wake()
+    }
+
+    fn slack(&self) -> Time {
+        self.end.slack()
     }
 
     fn poll(&mut self, now: Time, order: Order) -> Report {
