@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import os
 import random
 import subprocess
 import sys
@@ -121,7 +122,9 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
     need(gate=True)
-    subprocess.run(["cargo", "build", "--release", "--quiet"], cwd=ENDS, check=True)
+    # a kernel with a clock of its own sees the checkout, and cannot write there
+    if os.access(ENDS, os.W_OK):
+        subprocess.run(["cargo", "build", "--release", "--quiet"], cwd=ENDS, check=True)
     flows = drawn(asked.seconds, asked.seed)
     print("| control | which | in time | complete | mean | 95th percentile |")
     print("|---" * 6 + "|", flush=True)
