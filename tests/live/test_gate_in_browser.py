@@ -139,7 +139,7 @@ def test_another_site_in_the_same_browser_can_do_nothing(lab, page):
     serve = (sys.executable, "-m", "http.server", "8080", "--bind", "127.0.0.1")
     lab.start(lab.near, *serve, "--directory", str(lab.folder / "site"))
     listens = ("ss", "-Hlnt", "sport = :8080")
-    lab.until(lambda: lab.within(lab.near, *listens), "a site")
+    lab.until(lambda: lab.within(lab.near, *listens), "site")
     page.open("http://127.0.0.1:8080/")
     attempt = f"""(async () => {{
         const found = [], secret = {{ Authorization: "Bearer {token}" }};

@@ -17,7 +17,7 @@ HIDDEN += ('mount -t tmpfs none /sys/kernel/btf; exec "$@"', "sh")
 def test_session_control_works(lab):
     lab.gate(f"who = true\n{TWO_A_SECOND}", by=HIDDEN)
     assert refuses(lab)
-    lab.until(lambda: lab.status()["clients"], "a view by client")
+    lab.until(lambda: lab.status()["clients"], "view by client")
 
 
 # The loader cannot find the length of a queue: it is sampled, and DQM needs it at each packet.
@@ -25,7 +25,7 @@ def test_the_queue_is_sampled_and_the_dual_queue_does_not_start(lab):
     lab.gate("mode = 'enforce'\nlaw = { law = 'tide' }\nshape = '1Mbit'\n", by=HIDDEN)
     assert lab.status()["admits"] == "visits"
     lab.fill(4)
-    lab.until(lambda: lab.status()["waiting"] > 0, "a queue that is seen")
+    lab.until(lambda: lab.status()["waiting"] > 0, "queue that is seen")
     lab.started[0].terminate()
     lab.started[0].wait(timeout=120)
     dqm = "dqm = { x_m = 50, x_M = 50, P_M = 1, measure = 'instantaneous', buffer = 100 }\n"

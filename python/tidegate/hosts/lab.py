@@ -366,7 +366,7 @@ class Lab:
         )
         for each, own, other in ((self.router, NEAR, RIGHT), (self.right, RIGHT, NEAR)):
             there = ("ip", "-n", each, "link", "show", "tg0")
-            self.until(partial(_works, *there), f"a device in {each}", process)
+            self.until(partial(_works, *there), f"device in {each}", process)
             self._up(each, "tg0", own, other)
         run("ip", "-n", self.right, "route", "add", "default", "via", NEAR)
         return EmulatedLink(self, process)
@@ -379,7 +379,7 @@ class Lab:
             head += "interface = 'tg0'\n"
         config.write_text(head + text, encoding="utf-8")
         process = self.start(self.router, self.tidegated, "gate", "--config", str(config))
-        self.until(lambda: self.status().get("epochs"), "a gate in place", process)
+        self.until(lambda: self.status().get("epochs"), "gate in place", process)
         return process
 
     def users(self, network: str, *others: str) -> None:
