@@ -10,8 +10,8 @@ use crate::units::Time;
 
 /// One end of one connection.
 ///
-/// The carrier calls [`Host::poll`] after every [`Host::receive`] and when [`Host::wake`] is due,
-/// and then [`Host::transmit`] until there is nothing more to send.
+/// The carrier calls [`Host::poll`] after every [`Host::receive`] and when [`Host::wake`] is due (of
+/// a server [`Host::slack`] later at most), and then [`Host::transmit`] until there is nothing more to send.
 pub trait Host {
     /// A datagram has come.
     fn receive(&mut self, now: Time, datagram: &[u8], mark: Mark);
@@ -23,9 +23,9 @@ pub trait Host {
     /// When [`Host::poll`] is to be called if nothing comes until then ([`Time::NEVER`]: not).
     fn wake(&mut self) -> Time;
 
-    /// How long behind [`Host::wake`] it is called at the latest, where all servers of a class are
-    /// connections of one program: its timers fire when a packet of any of them wakes it up. Zero:
-    /// it has a program of its own.
+    /// Of a server: how much later than [`Host::wake`] says [`Host::poll`] is called at the latest,
+    /// where all servers of a class are connections of one program. A packet for any of them wakes
+    /// the program, and then all are called that are due. Zero: it has a program of its own.
     fn slack(&self) -> Time {
         Time::ZERO
     }

@@ -4,7 +4,7 @@
 //! a download is the answer to a short request. The client closes the connection when the transfer
 //! is complete. A connection of a user's carries any number of objects ([`objects`]).
 //!
-//! Packets carry no secrets and are about as long as with TLS 1.3 ([`plain`]), or are protected by
+//! Packets carry no secrets and are as long as with TLS 1.3 ([`plain`]), or are protected by
 //! it ([`tls`]). The path is known to carry full packets, so none are sent to find that out.
 //! Everything else is as quinn sets it.
 

@@ -145,6 +145,8 @@ impl HostTable {
             last: Time::NEVER,
             number: flow.client,
         };
+        // a client has a program of its own
+        record.ends[client].slack = Time::ZERO;
         let slot = match self.free.pop() {
             Some(slot) => {
                 let place = &mut self.flows[slot as usize];
@@ -212,8 +214,9 @@ impl HostTable {
         }
     }
 
-    /// The program of a class's servers has woken up: all its timers that are due fire.
-    fn wake_program(&mut self, class: u16, world: &mut World<'_>) {
+    /// The program of a class's servers has woken up: all its timers that are due fire, but for those
+    /// of the connection that has a packet, which it reads before.
+    fn wake_program(&mut self, class: u16, packet_of: Option<FlowId>, world: &mut World<'_>) {
         let now = world.net.now;
         while let Some(&Reverse((at, number))) = self.programs[usize::from(class)].peek()
             && at <= now
@@ -228,6 +231,10 @@ impl HostTable {
                 continue;
             }
             end.queued = Time::NEVER;
+            if packet_of.is_some_and(|flow| flow.0 == number) {
+                // its turn comes, and queues it anew
+                continue;
+            }
             if end.wake <= now {
                 self.run_host(id, server, world);
                 self.end_or_arm(id, world);
@@ -284,11 +291,7 @@ impl HostTable {
         flow.unanswered &= side != flow.client;
         if flow.ends[side].shares_program() {
             let class = flow.class;
-            self.wake_program(class, world);
-            // what was due may have ended this flow
-            if self.holds(packet.flow, packet.generation).is_none() {
-                return world.net.datagrams.free(place);
-            }
+            self.wake_program(class, Some(id), world);
         }
         let flow = &mut self.flows[id.slot()];
         let bytes = world.net.datagrams.bytes(place);
@@ -316,11 +319,11 @@ impl HostTable {
         let class = flow.class;
         for side in [SOURCE, SINK] {
             let end = &self.flows[id.slot()].ends[side];
-            if end.wake > now {
+            if end.latest() > now {
                 continue;
             }
             if end.shares_program() {
-                self.wake_program(class, world);
+                self.wake_program(class, None, world);
             } else {
                 self.run_host(id, side, world);
             }

@@ -44,9 +44,9 @@ fn time(instant: Instant) -> Time {
     Time::from_ns(u64::try_from(since).unwrap_or(u64::MAX / 1_000))
 }
 
-/// How long a timer of a server waits at most for a packet that wakes its runtime (tokio): timers
-/// fire at whole milliseconds of the runtime, and without packets it sleeps for whole milliseconds
-/// from its last packet on. That is none to two, one in the mean.
+/// How long a timer of a server waits if no packet wakes its runtime (tokio): timers fire at whole
+/// milliseconds of the runtime, and without packets it sleeps for whole milliseconds from its last
+/// packet on. That is none to two, one in the mean.
 const SLACK: Time = Time::from_ms(1);
 
 /// Connections with this control, whose datagrams are this long at most.
@@ -206,8 +206,8 @@ impl QuicEnd {
         }
     }
 
-    /// Sends what the connection has to send before its endpoint and the application are asked for
-    /// more, as the driver of quinn does (`ConnectionDriver::poll`).
+    /// Sends what a datagram makes the connection send before its endpoint and the application have
+    /// their turn, as the driver of quinn does (`ConnectionDriver::poll`).
     fn flush(&mut self, now: Time) {
         let mut datagram = Vec::new();
         while let Some(mark) = self.next(now, &mut datagram) {
@@ -423,7 +423,6 @@ impl Host for QuicEnd {
             && connection.poll_timeout().is_some_and(|due| due <= at)
         {
             connection.handle_timeout(at);
-            self.flush(now);
         }
         self.hear();
         self.exchange();

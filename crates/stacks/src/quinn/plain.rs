@@ -1,8 +1,8 @@
 //! A handshake of the shape of TLS 1.3, without secrets.
 //!
-//! Messages go in the flights of TLS 1.3 (RFC 8446, 2) and are about as long as there with a chain
-//! of two certificates, so that the handshake needs as many packets; packets carry a tag of 16
-//! bytes, as with AES-GCM. Nothing is encrypted.
+//! Messages go in the flights of TLS 1.3 (RFC 8446, 2) and are as long as those of rustls with the
+//! certificate of this crate, so that the handshake needs as many packets; packets carry a tag of
+//! 16 bytes, as with AES-GCM. Nothing is encrypted.
 
 use std::any::Any;
 use std::sync::Arc;
