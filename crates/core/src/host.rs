@@ -11,7 +11,8 @@ use crate::units::Time;
 /// One end of one connection.
 ///
 /// The carrier calls [`Host::poll`] after every [`Host::receive`] and when [`Host::wake`] is due (of
-/// a server [`Host::slack`] later at most), and then [`Host::transmit`] until there is nothing more to send.
+/// a server [`Host::slack`] later at most), and then [`Host::transmit`] until there is nothing more
+/// to send.
 pub trait Host {
     /// A datagram has come.
     fn receive(&mut self, now: Time, datagram: &[u8], mark: Mark);

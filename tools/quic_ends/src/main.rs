@@ -6,8 +6,8 @@
 //! quic-ends page  ADDRESS:PORT CERTIFICATE DOCUMENT SIZE OBJECTS PAGES [CONTROL]
 //! ```
 //!
-//! The server writes its certificate to the file; clients trust that one alone. It
-//! answers a request with as many bytes as its first eight bytes say. `load` opens a connection
+//! The server writes its certificate to the file; clients trust that one alone. It answers a
+//! request with as many bytes as its first eight bytes say. `load` opens a connection
 //! from a socket of its own for each line of FLOWS (`start_s,size_bytes`), downloads that much over
 //! it and closes it; `page` loads pages over a connection each: a document, then objects at once,
 //! and prints the seconds of each page. CONTROL is `cubic` or `new-reno`. With PREFIX, such as
