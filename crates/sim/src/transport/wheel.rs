@@ -64,11 +64,12 @@ fn instant(now: Time, wait: Time) -> (Time, u32) {
     let tick = TICK.ps();
     // whole ticks: those that have passed, and those that it takes at least
     let (passed, takes) = (now.ps() / tick, wait.ps().div_ceil(tick));
-    let (mut every, mut level) = (1, 0);
-    while takes >= NEAR * every && every < 1 << 24 {
-        (every, level) = (every * 8, level + 1);
+    // a level has instants every so many ticks, in powers of two
+    let (mut bits, mut level) = (0, 0);
+    while takes >> bits >= NEAR && bits < 24 {
+        (bits, level) = (bits + 3, level + 1);
     }
-    (Time::from_ps(((passed + takes) / every + 1) * every * tick), level)
+    (Time::from_ps(((((passed + takes) >> bits) + 1) << bits) * tick), level)
 }
 
 #[cfg(test)]

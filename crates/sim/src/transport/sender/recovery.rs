@@ -216,6 +216,9 @@ impl<C: Control + Payloads> Sender<C> {
     /// Updates how much may be sent in recovery (PRR, RFC 9937); `safe`: the acknowledgement
     /// advances SND.UNA and tells of no loss.
     pub(super) fn spread(&mut self, safe: bool, class: &ClassParams) {
+        if !self.is_spread(class) {
+            return;
+        }
         let ssthresh = self.control.cwnd().max(1.0) as u32;
         let pipe = self.pipe(class);
         if let Some(log) = self.snd.outstanding.log_mut() {
@@ -224,12 +227,15 @@ impl<C: Control + Payloads> Sender<C> {
         }
     }
 
+    /// Whether a cut is spread over recovery, and not the control's window in force.
+    fn is_spread(&self, class: &ClassParams) -> bool {
+        class.tcp.prr && !self.control.keeps_window()
+    }
+
     /// Segments that may be in the network where losses are repaired first.
     pub(super) fn room(&self, class: &ClassParams) -> u32 {
         match self.snd.outstanding.log() {
-            Some(log) if self.is_cut() && class.tcp.prr && !self.control.keeps_window() => {
-                log.prr.window()
-            }
+            Some(log) if self.is_cut() && self.is_spread(class) => log.prr.window(),
             _ => self.control.cwnd().max(1.0) as u32,
         }
     }

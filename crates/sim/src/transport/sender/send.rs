@@ -248,12 +248,13 @@ impl<C: Control + Payloads> Sender<C> {
     /// Whether the pace is kept as Linux keeps it ([`Control::linux_paces`]).
     #[inline]
     pub(super) fn paces_as_linux(&self, ctx: &Ctx<'_>) -> bool {
-        self.control.linux_paces() && ctx.class.tcp.timer_rule.of_linux()
+        ctx.class.tcp.timer_rule.of_linux() && self.control.linux_paces()
     }
 
     /// Whether the pace lets a packet go now; if not, an event is pending for
     /// when it will.
-    #[inline]
+    // in line, as each acknowledgement asks
+    #[inline(always)]
     fn pace_allows(&mut self, address: &Address, ctx: &mut Ctx<'_>) -> bool {
         let Some(gap) = self.control.gap() else { return true };
         let due = match self.control.departure() {
@@ -261,15 +262,13 @@ impl<C: Control + Payloads> Sender<C> {
             None if self.paces_as_linux(ctx) => self.pace_from,
             None => self.pace_from.saturating_add(gap),
         };
-        if due <= ctx.net.now {
-            return true;
-        }
+        let goes = due <= ctx.net.now;
         // an event of its own: the retransmission timer's stays where it is
-        if due < self.wake && due < Time::NEVER {
+        if !goes && due < self.wake && due < Time::NEVER {
             self.wake = due;
             ctx.net.events.push(due, Entity::new(EventKind::Pace, address.flow));
         }
-        false
+        goes
     }
 
     /// A packet leaves; one that left before its time (a repair) delays the next.

@@ -254,11 +254,11 @@ impl<C: Control + Payloads> Sender<C> {
         if !advances && self.deadline.min(log.probe_at) < Time::NEVER {
             return;
         }
-        let timeout = if early { self.timeout_of_oldest(ctx) } else { self.timeout_from_now(ctx) };
-        let latest = self.timeout_from_now(ctx);
-        match self.probe_time(ctx).filter(|_| advances) {
-            Some(at) => self.pend(Time::NEVER, at.min(latest)),
-            None => self.pend(timeout, Time::NEVER),
+        let probe = if advances { self.probe_time(ctx) } else { None };
+        match probe {
+            Some(at) => self.pend(Time::NEVER, at.min(self.timeout_from_now(ctx))),
+            None if early => self.pend(self.timeout_of_oldest(ctx), Time::NEVER),
+            None => self.pend(self.timeout_from_now(ctx), Time::NEVER),
         }
     }
 
