@@ -7,11 +7,6 @@
 
 use std::collections::VecDeque;
 
-use tidegate_core::packet::SackBlock;
-
-/// Longest block: what its 16 bits hold.
-const MAX_LEN: u32 = u16::MAX as u32;
-
 /// Sorted, disjoint, non-adjacent ranges `start .. end` of segments.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ranges {
@@ -214,23 +209,10 @@ impl Ranges {
         0
     }
 
-    /// Up to `most` blocks relative to `ack`, the one that holds `newest` first.
-    pub(crate) fn blocks(&self, ack: u32, newest: u32, most: usize) -> [SackBlock; 4] {
-        let mut blocks = [SackBlock::default(); 4];
-        // of a range longer than a block: the part that contains `newest` or is nearest to it
-        let block = |range: (u32, u32)| {
-            let upto = (newest + 1).clamp(range.0 + 1, range.1);
-            let start = range.0.max(upto.saturating_sub(MAX_LEN));
-            let end = range.1.min(start + MAX_LEN);
-            SackBlock { start: start - ack, len: (end - start) as u16 }
-        };
-        let first = Some(self.behind(newest));
-        let first = first.filter(|&place| self.parts.get(place).is_some_and(|it| it.0 <= newest));
-        let others = (0..self.parts.len()).rev().filter(|&place| Some(place) != first);
-        for (slot, place) in blocks.iter_mut().take(most).zip(first.into_iter().chain(others)) {
-            *slot = block(self.parts[place]);
-        }
-        blocks
+    /// The range that holds a segment.
+    #[inline]
+    pub(crate) fn holding(&self, seq: u32) -> Option<(u32, u32)> {
+        self.parts.get(self.behind(seq)).copied().filter(|range| range.0 <= seq)
     }
 }
 
@@ -263,35 +245,6 @@ mod tests {
         ranges.keep(2);
         assert_eq!(ranges.parts, [(1, 6), (7, 8)]);
         assert_eq!(ranges.count(), 6);
-    }
-
-    #[test]
-    fn blocks_name_the_newest_first() {
-        let mut ranges = Ranges::default();
-        ranges.insert(12, 14);
-        ranges.insert(16, 17);
-        ranges.insert(20, 23);
-        let blocks = ranges.blocks(10, 16, 4);
-        let told: Vec<(u32, u16)> = blocks.iter().map(|block| (block.start, block.len)).collect();
-        assert_eq!(told, [(6, 1), (10, 3), (2, 2), (0, 0)]);
-    }
-
-    /// 100 Gbit/s and 200 ms: 1,666,667 segments of 1500 bytes. A range of 1,000,000 is told of
-    /// by the 65,535 segments up to the newest, and by all of them as it grows.
-    #[test]
-    fn blocks_reach_across_the_longest_path() {
-        let mut ranges = Ranges::default();
-        ranges.insert(70_010, 70_011);
-        ranges.insert(600_010, 1_600_010);
-        ranges.insert(1_666_676, 1_666_677);
-        let told = |newest| ranges.blocks(10, newest, 4).map(|block| (block.start, block.len));
-        let (one, two) = ((1_666_666, 1), (70_000, 1));
-        let long = |start| (start, 65_535);
-        assert_eq!(told(1_666_676), [one, long(1_534_465), two, (0, 0)]);
-        assert_eq!(told(1_600_009), [long(1_534_465), one, two, (0, 0)]);
-        assert_eq!(told(1_000_009), [long(934_465), one, two, (0, 0)]);
-        assert_eq!(told(600_010), [long(600_000), one, two, (0, 0)]);
-        assert_eq!(told(70_010), [two, one, long(600_000), (0, 0)]);
     }
 
     /// Against a set of single segments: what is told is what was not there, or what
@@ -329,6 +282,9 @@ mod tests {
                 assert_eq!(ranges.count() as usize, set.len());
                 let probe = draw(100);
                 assert_eq!(ranges.contains(probe), set.contains(&probe));
+                let holding = ranges.holding(probe);
+                assert_eq!(holding.is_some(), set.contains(&probe));
+                assert!(holding.is_none_or(|(one, two)| (one..two).contains(&probe)));
                 assert!(
                     ranges.parts.iter().zip(ranges.parts.iter().skip(1)).all(|(a, b)| a.1 < b.0)
                 );

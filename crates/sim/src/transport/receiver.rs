@@ -4,6 +4,7 @@ pub(super) mod aside;
 mod early;
 mod headers;
 mod marks;
+mod told;
 
 use tidegate_core::packet::{Ext, Flags, Packet};
 use tidegate_core::units::Time;
@@ -129,6 +130,7 @@ impl Receiver {
         self.next -= lap;
         if let Some(aside) = &mut self.aside {
             aside.beyond.renumber(lap);
+            aside.told.renumber(lap);
             aside
                 .early
                 .iter_mut()
@@ -398,6 +400,11 @@ impl Receiver {
             self.note_end(ctx);
         } else {
             aside.beyond.insert(seq, seq + 1);
+            // the RFC wants the whole range in the first block; Linux has the segment at hand
+            let linux = ctx.class.tcp.timer_rule.of_linux();
+            let whole = aside.beyond.holding(seq).filter(|_| !linux);
+            let (start, end) = whole.unwrap_or((seq, seq + 1));
+            aside.told.arrive(start, end);
         }
     }
 
@@ -438,6 +445,7 @@ impl Receiver {
             && let Some(end) = aside.beyond.absorb(self.next)
         {
             self.next = end;
+            aside.told.prune(end);
             if aside.is_empty() {
                 // no further packet has to look there
                 class.spare.extend(self.aside.take());
@@ -500,7 +508,7 @@ impl Receiver {
             Some(aside) if ctx.class.sack() && !aside.beyond.is_empty() => {
                 // a timestamp leaves room for three blocks (RFC 7323)
                 let most = if ctx.class.tcp.timestamps { 3 } else { 4 };
-                echo.echoed().with_blocks(aside.beyond.blocks(self.next, newest, most))
+                echo.echoed().with_blocks(aside.told.blocks(self.next, newest, most))
             }
             // most have none, and nothing is copied for them
             _ if matches!(echo, Ext::None) => Ext::None,

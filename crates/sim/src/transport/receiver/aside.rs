@@ -4,12 +4,15 @@ use tidegate_core::packet::Ext;
 
 use super::super::ranges::Ranges;
 use super::early::Early;
+use super::told::Told;
 
 /// What a receiver keeps of holes and of delayed acknowledgements.
 #[derive(Default)]
 pub(crate) struct Aside {
     /// What came beyond a hole.
     pub(super) beyond: Ranges,
+    /// What of it acknowledgements tell of.
+    pub(super) told: Told,
     /// What is to be handed back of segments not acknowledged yet.
     pub(super) held: Ext,
     /// Segments that were acknowledged and have not come.
@@ -20,7 +23,7 @@ pub(crate) struct Aside {
 
 impl Aside {
     pub(super) fn is_empty(&self) -> bool {
-        let Aside { beyond, held, missing, early } = self;
+        let Aside { beyond, told: _, held, missing, early } = self;
         beyond.is_empty() && *held == Ext::None && *missing == 0 && early.is_none()
     }
 }
