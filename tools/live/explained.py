@@ -26,9 +26,9 @@ OFFERED = (
 HOSTS = (
     "A packet takes 0.4 ms longer between real hosts: ss shows a least round trip of 40.44 ms, and "
     "the scenario has 40.04. BBR's window follows the round trip, and is rounded up. With this "
-    "time in the delay of the link (20.2 ms) the simulator has a queue of 4.55 packets. In a "
-    "kernel with its own clock hosts take no time: 4.37 there, 4.32 in the simulator. What makes "
-    "the rest is not known."
+    "time in the delay of the link (20.2 ms) the simulator has a queue of 4.55 packets. Thirteen "
+    "sets of eight runs on 1 December 2026 had 4.39 to 4.93. In a kernel with its own clock hosts "
+    "take no time: 4.37 there, 4.32 in the simulator."
 )
 
 EXPLANATIONS = (

@@ -209,6 +209,16 @@ impl Ranges {
         0
     }
 
+    /// How many ranges there are.
+    pub(crate) fn parts(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// All ranges, the highest first.
+    pub(crate) fn highest_first(&self) -> impl Iterator<Item = (u32, u32)> {
+        self.parts.iter().rev().copied()
+    }
+
     /// The range that holds a segment.
     #[inline]
     pub(crate) fn holding(&self, seq: u32) -> Option<(u32, u32)> {

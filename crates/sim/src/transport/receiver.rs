@@ -129,12 +129,7 @@ impl Receiver {
     pub(super) fn renumber(&mut self, lap: u32) {
         self.next -= lap;
         if let Some(aside) = &mut self.aside {
-            aside.beyond.renumber(lap);
-            aside.told.renumber(lap);
-            aside
-                .early
-                .iter_mut()
-                .for_each(|early| early.highest = early.highest.saturating_sub(lap));
+            aside.renumber(lap);
         }
     }
 
@@ -399,12 +394,7 @@ impl Receiver {
             self.echo = self.echo.max(sent);
             self.note_end(ctx);
         } else {
-            aside.beyond.insert(seq, seq + 1);
-            // the RFC wants the whole range in the first block; Linux has the segment at hand
-            let linux = ctx.class.tcp.timer_rule.of_linux();
-            let whole = aside.beyond.holding(seq).filter(|_| !linux);
-            let (start, end) = whole.unwrap_or((seq, seq + 1));
-            aside.told.arrive(start, end);
+            aside.arrive(seq, !ctx.class.tcp.timer_rule.of_linux());
         }
     }
 
@@ -442,10 +432,9 @@ impl Receiver {
     #[cold]
     fn close_hole(&mut self, class: &mut ClassParams) {
         if let Some(aside) = &mut self.aside
-            && let Some(end) = aside.beyond.absorb(self.next)
+            && let Some(end) = aside.close_hole(self.next, !class.tcp.timer_rule.of_linux())
         {
             self.next = end;
-            aside.told.prune(end);
             if aside.is_empty() {
                 // no further packet has to look there
                 class.spare.extend(self.aside.take());
@@ -505,7 +494,7 @@ impl Receiver {
         ack.sent = self.echo;
         let echo = headers::told_of(echo, newest > self.next);
         ack.ext = match &self.aside {
-            Some(aside) if ctx.class.sack() && !aside.beyond.is_empty() => {
+            Some(aside) if ctx.class.sack() && !aside.told.is_empty() => {
                 // a timestamp leaves room for three blocks (RFC 7323)
                 let most = if ctx.class.tcp.timestamps { 3 } else { 4 };
                 echo.echoed().with_blocks(aside.told.blocks(self.next, newest, most))

@@ -64,7 +64,7 @@ fn instant(now: Time, wait: Time) -> (Time, u32) {
     let tick = TICK.ps();
     // whole ticks: those that have passed, and those that it takes at least
     let (passed, takes) = (now.ps() / tick, wait.ps().div_ceil(tick));
-    // a level has instants every so many ticks, in powers of two
+    // a level is checked every `1 << bits` ticks
     let (mut bits, mut level) = (0, 0);
     while takes >> bits >= NEAR && bits < 24 {
         (bits, level) = (bits + 3, level + 1);

@@ -1,10 +1,12 @@
 //! The blocks of selective acknowledgements (RFC 2018): first the one with the newest segment, then
 //! those told of last.
 //!
-//! So each block is told of in as many acknowledgements as have room for it, whatever lies above it,
-//! and some of them may be lost (section 4; Linux: `tcp_sack_new_ofo_skb`).
+//! So a block is repeated in the next acknowledgements, and the loss of one does no harm (section 4;
+//! Linux: `tcp_sack_new_ofo_skb`).
 
 use tidegate_core::packet::SackBlock;
+
+use super::super::ranges::Ranges;
 
 /// Longest block: what its 16 bits hold.
 const MAX_LEN: u32 = u16::MAX as u32;
@@ -33,6 +35,24 @@ impl Told {
     /// All below `bound` is acknowledged.
     pub(super) fn prune(&mut self, bound: u32) {
         self.fill(self.0.into_iter().filter(|block| block.0 >= bound));
+    }
+
+    /// Ranges that have been forgotten are told of again, the highest first, as far as there is room.
+    #[inline]
+    pub(super) fn add(&mut self, ranges: &Ranges) {
+        let before = self.0;
+        let told = before.iter().filter(|block| block.1 > 0).count();
+        // mostly none has been
+        if told < ranges.parts().min(before.len()) {
+            let more = ranges.highest_first().filter(|range| !before.contains(range));
+            self.fill(before.into_iter().take(told).chain(more));
+        }
+    }
+
+    /// Whether there is nothing to tell of.
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.0[0].1 == 0
     }
 
     /// All numbers become less by a lap.
@@ -77,8 +97,8 @@ mod tests {
         told.blocks(ack, newest, 4).map(|block| (block.start, block.len))
     }
 
-    /// Linux (`tcp_sack_extend`, `tcp_sack_maybe_coalesce`), by hand: 13 joins 12 and 14, and is told
-    /// of without what lay beside it once that is none of four.
+    /// Linux (`tcp_sack_extend`, `tcp_sack_maybe_coalesce`), by hand: 13 joins 12 and 14. Four more
+    /// ranges push them out. Then 15 is told of alone.
     #[test]
     fn a_segment_alone_joins_the_blocks_beside_it() {
         let mut blocks = Told::default();
@@ -89,8 +109,8 @@ mod tests {
     }
 
     /// RFC 2018, section 4, by hand: 10 is missing, 12, 16 and 20 to 22 have come, then 14, and 13
-    /// joins 12 to 14. A range among the others comes first when it grows, and the others follow in
-    /// the order in which they were told of last.
+    /// joins 12 to 14. The range of which a segment comes is the first one, also of a segment that
+    /// had come before. The others follow in the order in which they were told of last.
     #[test]
     fn the_range_of_the_newest_segment_comes_first_and_then_those_told_of_last() {
         let mut blocks = Told::default();
@@ -107,8 +127,8 @@ mod tests {
         assert_eq!(told(&blocks, 15, 11), [(1, 1), (5, 3), (0, 0), (0, 0)]);
     }
 
-    /// Section 4: a repair below much that has come is told of in four acknowledgements, if all that
-    /// follows comes in order above it.
+    /// Section 4, by hand: what comes in order above it does not push a repair out. It is the first of
+    /// four blocks, so of three new ranges the third one does.
     #[test]
     fn a_repair_is_told_of_again() {
         let mut blocks = Told::default();

@@ -70,7 +70,7 @@ impl<C: Control + Payloads> Sender<C> {
         }
     }
 
-    /// Whether PRR says what may leave.
+    /// Whether a cut of the window is under way.
     pub(super) fn is_cut(&self) -> bool {
         self.snd.recovering || self.snd.outstanding.spreads_mark()
     }
@@ -227,7 +227,7 @@ impl<C: Control + Payloads> Sender<C> {
         }
     }
 
-    /// Whether a cut is spread over recovery, and not the control's window in force.
+    /// Whether PRR says what may leave while the window is cut; if not, the control's window does.
     fn is_spread(&self, class: &ClassParams) -> bool {
         class.tcp.prr && !self.control.keeps_window()
     }
