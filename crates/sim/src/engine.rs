@@ -436,6 +436,7 @@ mod tests {
     use super::foretell::NOTICE;
     use super::key::NO_EVENT;
     use super::*;
+    use crate::draws::draws;
 
     /// Order is by time, then kind, then number, whatever the order of insertion.
     #[test]
@@ -517,12 +518,7 @@ mod tests {
 
     /// Events are up to 2^20 ps ahead, doubled fewer than `doublings` times.
     fn against_a_sorted_list(doublings: u64) {
-        let mut state = 1u64;
-        let mut draw = |below: u64| {
-            // Numerical Recipes' linear congruence; any scrambling will do here
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (state >> 33) % below
-        };
+        let mut draw = draws();
         for _ in 0..50 {
             let mut events = Events::default();
             let mut sorted = std::collections::BTreeSet::new();

@@ -183,6 +183,7 @@ mod tests {
     use std::collections::btree_map::Entry;
 
     use super::*;
+    use crate::draws::draws;
     use crate::engine::last_at;
 
     fn packet(flow: u32) -> Packet {
@@ -234,12 +235,7 @@ mod tests {
     /// sets out anew, straight from where it lies.
     #[test]
     fn deliveries_are_in_the_order_of_time_and_port() {
-        let mut state = 1u64;
-        let mut draw = |below: u64| {
-            // Numerical Recipes' linear congruence; any scrambling will do here
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (state >> 33) % below
-        };
+        let mut draw = draws();
         let (mut laned, mut parcels, mut again) = (0, 0, [0; 2]);
         for (spans, alike) in [(1, false), (3, false), (8, false), (20, false), (6, true)] {
             // a port has one time, or any

@@ -11,6 +11,8 @@ mod capture;
 mod class_rates;
 mod datagrams;
 mod digest;
+#[cfg(test)]
+mod draws;
 mod engine;
 mod error;
 mod flight;

@@ -231,6 +231,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::draws::draws;
 
     #[test]
     fn ranges_merge_prune_and_absorb() {
@@ -261,12 +262,8 @@ mod tests {
     /// is forgotten; every range is whole; and each question has the set's answer.
     #[test]
     fn ranges_are_a_set_of_segments() {
-        let mut state = 1u64;
-        let mut draw = |below: u32| {
-            // Numerical Recipes' linear congruence; any scrambling will do here
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (state >> 33) as u32 % below
-        };
+        let mut draws = draws();
+        let mut draw = |below: u32| draws(below.into()) as u32;
         for _ in 0..200 {
             let (mut ranges, mut set) = (Ranges::default(), BTreeSet::new());
             for _ in 0..100 {

@@ -152,6 +152,7 @@ mod tests {
 
     use super::super::sent_log::Came;
     use super::*;
+    use crate::draws::draws;
 
     impl Scoreboard {
         /// An acknowledgement of everything below `una`, at any time.
@@ -195,12 +196,8 @@ mod tests {
     /// than three above it have. After a timeout `nxt` lies below what has arrived.
     #[test]
     fn the_pipe_is_that_of_a_walk() {
-        let mut state = 1u64;
-        let mut draw = |below: u32| {
-            // Numerical Recipes' linear congruence; any scrambling will do here
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (state >> 33) as u32 % below
-        };
+        let mut draws = draws();
+        let mut draw = |below: u32| draws(below.into()) as u32;
         for _ in 0..2000 {
             let mut arrived = Ranges::default();
             (0..draw(5)).for_each(|_| {

@@ -382,6 +382,7 @@ mod tests {
 
     use super::super::outstanding::Scoreboard;
     use super::*;
+    use crate::draws::draws;
 
     fn ms(ms: u64) -> Time {
         Time::from_ms(ms)
@@ -459,12 +460,7 @@ mod tests {
     /// several at one instant, and time out; a timeout turns out not to have been needed.
     #[test]
     fn what_is_overdue_is_found_as_by_a_walk() {
-        let mut state = 1u64;
-        let mut draw = |below: u64| {
-            // Numerical Recipes' linear congruence; any scrambling will do here
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (state >> 33) % below
-        };
+        let mut draw = draws();
         let (mut sent, mut next, mut found) = (Timed::new(), 0, 0);
         for step in 0..20_000 {
             let now = ms(step / 3);

@@ -64,6 +64,7 @@ impl Aside {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::draws::draws;
 
     /// RFC 2018, sections 3 and 4, with any order of arrival: the first block holds the newest
     /// segment; all lie in what has come beyond a hole, apart from each other. Where whole ranges are
@@ -71,12 +72,8 @@ mod tests {
     /// blocks in one range.)
     #[test]
     fn blocks_tell_of_what_has_come() {
-        let mut state = 1u64;
-        let mut draw = |below: u32| {
-            // Numerical Recipes' linear congruence; any scrambling will do here
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (state >> 33) as u32 % below
-        };
+        let mut draws = draws();
+        let mut draw = |below: u32| draws(below.into()) as u32;
         for round in 0..400 {
             let (whole, mut aside, mut next) = (round % 2 == 0, Aside::default(), 1000);
             for _ in 0..60 {
