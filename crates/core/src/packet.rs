@@ -262,7 +262,7 @@ pub struct Packet {
     /// Slot of the flow in its table; the top bits are the number of the table.
     pub flow: u32,
     /// Sequence number of the data segment; of an acknowledgement how many tenths of the segment `ack`
-    /// it covers.
+    /// it covers, or the window that it tells of ([`Packet::window`]).
     pub seq: u32,
     /// Next segment that the receiver expects.
     pub ack: u32,
@@ -303,6 +303,28 @@ impl Packet {
             number => 1 << 16 | u64::from(number),
         };
         finish(client, salt.into())
+    }
+
+    /// Set in the number of an acknowledgement that tells of a window; the rest is the window.
+    const TELLS: u32 = 1 << 31;
+
+    /// The number of an acknowledgement that offers so many segments behind `ack`.
+    #[inline]
+    pub fn number_of_window(segments: u32) -> u32 {
+        Packet::TELLS | segments
+    }
+
+    /// Segments behind `ack` that an acknowledgement offers; none: it does not tell.
+    #[inline]
+    pub fn window(&self) -> Option<u32> {
+        let tells = self.flags.has(Flags::TO_SOURCE) && self.seq & Packet::TELLS != 0;
+        tells.then_some(self.seq & !Packet::TELLS)
+    }
+
+    /// Its number, if that is not a window: of a data segment, or of parts of one; else 0.
+    #[inline]
+    pub fn number(&self) -> u32 {
+        if self.window().is_some() { 0 } else { self.seq }
     }
 
     /// Where the carrier keeps the bytes of this packet; none: it has none of its own.

@@ -224,6 +224,8 @@ tcp! {
     initial_window: u32 = u32 [1 to 1000000] "Initial window in segments";
     initial_ssthresh: u32 = Bound [from 1] "Initial slow-start threshold in segments";
     window: u32 = Bound [from 1] "Largest window in segments";
+    receive_buffer: u32 = Size ["0B" to "1GB"] "Receive buffer at first, as the second number of net.ipv4.tcp_rmem in Linux; the window that a receiver offers grows with it. 0B: the largest window is offered from the start";
+    receive_buffer_limit: u32 = Size ["0B" to "1GB"] "Largest receive buffer, as the third number of net.ipv4.tcp_rmem in Linux";
     recovery: Recovery = Recovery "How losses within a window are repaired";
     delayed_ack: Option<Time> = DelayedAck ["1us" to "1h"] "Whether every second segment is acknowledged: false, true, or how long an ACK may wait";
     quick_acks: u8 = u8 [0 to 255] "How many acknowledgements are not delayed, at the start and after a segment that had already arrived";

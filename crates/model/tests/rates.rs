@@ -205,7 +205,7 @@ fn the_start_of_a_flow_is_as_measured_in_one_profile() {
         let tcp = scenario.traffic[0].transport.tcp().expect("it has a connection").clone();
         (tcp.quick_acks, tcp.unpaced)
     };
-    assert_eq!(early("{ tcp = { profile = \"linux\" } }"), (22, 10));
+    assert_eq!(early("{ tcp = { profile = \"linux\" } }"), (16, 10));
     assert_eq!(early("{ tcp = { profile = \"rfc\" } }"), (0, 0));
     let asked = "{ tcp = { control = \"bbr\", quick_acks = 3, unpaced = 4 } }";
     assert_eq!(early(asked), (3, 4));

@@ -10,9 +10,8 @@ use tidegate_model::columns::{AckRow, Category, Column};
 use tidegate_model::scenario::Scenario;
 
 use crate::capture::Identity;
-use crate::flows::Flows;
 use crate::names::names;
-use crate::transport::ClassParams;
+use crate::run_view::RunView;
 
 /// What a row was written for, by its place in the names of the column `cause`.
 const ACK: Category = Category(0);
@@ -60,13 +59,7 @@ impl Acks {
     }
 
     /// A packet has been delivered.
-    pub(crate) fn delivered(
-        &mut self,
-        packet: &Packet,
-        flows: &Flows,
-        classes: &[ClassParams],
-        now: Time,
-    ) {
+    pub(crate) fn delivered(&mut self, packet: &Packet, view: &RunView<'_>) {
         let flags = packet.flags;
         let acknowledges = flags.has(Flags::TO_SOURCE) && flags.has(Flags::ACK);
         if !acknowledges || flags.has(Flags::SYN) || flags.has(Flags::RST) {
@@ -75,47 +68,35 @@ impl Acks {
         let slot = (packet.flow, packet.generation);
         let here = |one: &Traced| one.flow.is_some_and(|flow| flow.slot == slot);
         if let Some(place) = self.traced.iter().position(here) {
-            self.record(place, ACK, flows, classes, now);
+            self.record(place, ACK, view);
         }
     }
 
     /// A timer of the flow of this number has fired.
-    pub(crate) fn expired(
-        &mut self,
-        number: u32,
-        flows: &Flows,
-        classes: &[ClassParams],
-        now: Time,
-    ) {
+    pub(crate) fn expired(&mut self, number: u32, view: &RunView<'_>) {
         let here = |one: &Traced| one.flow.is_some_and(|flow| flow.slot.0 == number);
         if let Some(place) = self.traced.iter().position(here) {
-            self.record(place, TIMEOUT, flows, classes, now);
+            self.record(place, TIMEOUT, view);
         }
     }
 
     /// Adds a row about a flow, unless it is over; after a timer only if that was the
     /// retransmission timer.
-    fn record(
-        &mut self,
-        place: usize,
-        cause: Category,
-        flows: &Flows,
-        classes: &[ClassParams],
-        now: Time,
-    ) {
+    fn record(&mut self, place: usize, cause: Category, view: &RunView<'_>) {
         let one = &mut self.traced[place];
         let Some(flow) = one.flow else { return };
-        let Some(sender) = flows.sender(&flow, classes) else {
+        let Some(sender) = view.flows.sender(&flow, view.classes) else {
             // the slot may be another flow's soon
             one.flow = None;
             return;
         };
-        if cause == TIMEOUT && sender.timeouts == one.timeouts {
+        let timeouts = view.rows[flow.row as usize].timeouts;
+        if cause == TIMEOUT && timeouts == one.timeouts {
             return;
         }
-        one.timeouts = sender.timeouts;
+        one.timeouts = timeouts;
         self.rows.push(AckRow {
-            time_s: now.secs(),
+            time_s: view.net.now.secs(),
             flow: flow.row.into(),
             class: Category(one.class.into()),
             number: one.number,

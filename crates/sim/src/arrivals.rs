@@ -62,7 +62,7 @@ impl Records {
             time_s: time.secs(),
             port: Category(port),
             origin: Category(packet.src.into()),
-            number: packet.seq,
+            number: packet.number(),
             queue_packets: queue,
             avg_queue_packets: average.unwrap_or(f64::NAN),
             fate: Category(fate),

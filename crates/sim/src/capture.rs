@@ -333,7 +333,7 @@ fn numbers(packet: &Packet, known: &Known, mss: u64, request: u64, payload: u64)
             (sequence, 1 + before(packet.ack) + fin)
         }
         () if flags.has(Flags::TO_SOURCE) => {
-            let part = mss * u64::from(packet.seq) / u64::from(PARTS);
+            let part = mss * u64::from(packet.number()) / u64::from(PARTS);
             (1 + known.told.client, 1 + before(packet.ack) + part + fin)
         }
         // an acknowledgement of the FIN after all data, or of requests

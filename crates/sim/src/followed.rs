@@ -7,19 +7,9 @@ use tidegate_model::scenario::Scenario;
 use crate::acks::Acks;
 use crate::capture::Identity;
 use crate::error::BuildError;
-use crate::flows::Flows;
 use crate::network::Network;
 use crate::qlog::Qlogs;
-use crate::rows::Row;
-use crate::transport::ClassParams;
-
-/// What records look at.
-pub(crate) struct RunView<'a> {
-    pub(crate) flows: &'a Flows,
-    pub(crate) classes: &'a [ClassParams],
-    pub(crate) rows: &'a [Row],
-    pub(crate) net: &'a mut Network,
-}
+use crate::run_view::RunView;
 
 /// The records of a run.
 pub(crate) struct Followed {
@@ -52,7 +42,7 @@ impl Followed {
     /// A packet has been delivered.
     pub(crate) fn delivered(&mut self, packet: &Packet, view: &mut RunView<'_>) {
         if let Some(acks) = &mut self.acks {
-            acks.delivered(packet, view.flows, view.classes, view.net.now);
+            acks.delivered(packet, view);
         }
         if let Some(qlogs) = &mut self.qlogs {
             qlogs.delivered(packet, view);
@@ -62,7 +52,7 @@ impl Followed {
     /// A timer of the flow of this number has fired.
     pub(crate) fn expired(&mut self, number: u32, view: &mut RunView<'_>) {
         if let Some(acks) = &mut self.acks {
-            acks.expired(number, view.flows, view.classes, view.net.now);
+            acks.expired(number, view);
         }
         if let Some(qlogs) = &mut self.qlogs {
             qlogs.expired(number, view);

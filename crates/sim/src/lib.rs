@@ -27,6 +27,7 @@ mod probe;
 mod qlog;
 mod rows;
 mod run;
+mod run_view;
 mod series;
 mod services;
 pub mod transport;

@@ -16,8 +16,8 @@ use tidegate_model::scenario::{End, Scenario, Transport};
 
 use crate::capture::Identity;
 use crate::error::BuildError;
-use crate::followed::RunView;
 use crate::network::Network;
+use crate::run_view::RunView;
 
 /// What a record begins and ends with (RFC 7464).
 const RECORD: char = '\u{1E}';

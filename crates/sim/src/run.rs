@@ -31,6 +31,7 @@ use crate::rows::{Row, UNLIMITED};
 use crate::series::Series;
 use crate::services::Hop;
 use crate::transport::control::{Any, Reno};
+use crate::transport::receive_window::Memory;
 use crate::transport::rtts::{self, Rtts};
 use crate::transport::table::{NewFlow, World};
 use crate::transport::{ClassParams, Detector, syn_jitter};
@@ -571,6 +572,8 @@ fn params(class: &Class, by_answer: bool, seed: u64, warmup: Time) -> ClassParam
         matches!(class.transport, Transport::Controlled(_, control::TransportControl::Crate(_)));
     ClassParams {
         ecn: if of_crate && tcp.ecn { Ecn::Counted } else { tcp.ecn() },
+        // one that misbehaves offers whatever there is to send
+        memory: Memory::of(&tcp).filter(|_| class.receiver.is_none()),
         tcp,
         detector: Detector::of(&class.transport),
         receiver: class.receiver,

@@ -16,6 +16,7 @@ mod outstanding;
 mod prr;
 mod rack;
 mod ranges;
+pub(crate) mod receive_window;
 pub(crate) mod receiver;
 pub(crate) mod rto;
 pub(crate) mod rtts;
@@ -39,6 +40,7 @@ use tidegate_model::scenario::Misbehaviour;
 
 use crate::network::Network;
 use crate::rows::Row;
+use receive_window::Memory;
 use receiver::aside::Aside;
 use rtts::Rtts;
 
@@ -50,6 +52,8 @@ pub(crate) struct ClassParams {
     /// How both ends use marks; each packet asks.
     pub(crate) ecn: Ecn,
     pub(crate) detector: Detector,
+    /// What segments take of a receive buffer; none: its receivers offer all from the start.
+    pub(crate) memory: Option<Memory>,
     /// How its receivers misbehave.
     pub(crate) receiver: Option<Misbehaviour>,
     pub(crate) pairs: Vec<(u16, u16)>,
@@ -81,10 +85,12 @@ impl ClassParams {
         let detector = Detector::of(&tidegate_model::scenario::Transport::Tcp(tcp.clone()));
         let (pairs, rtts) = (Vec::new(), Rtts::after(Time::ZERO));
         let ecn = tcp.ecn();
+        let memory = Memory::of(&tcp);
         ClassParams {
             tcp,
             ecn,
             detector,
+            memory,
             receiver: None,
             pairs,
             by_answer: false,
@@ -234,8 +240,6 @@ pub(crate) struct SenderState {
     pub(crate) flight: u64,
     /// Bytes acknowledged in order.
     pub(crate) acked: u64,
-    /// Expiries of the retransmission timer.
-    pub(crate) timeouts: u32,
     /// Data packets sent again.
     pub(crate) retransmitted: u32,
 }

@@ -38,6 +38,7 @@ mod own_law;
 mod pages;
 mod queues;
 mod rates;
+mod receive_window;
 mod receivers;
 mod reno;
 mod replay;

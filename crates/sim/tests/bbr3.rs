@@ -199,7 +199,8 @@ const BATCH: &str = "[port.bottleneck]\nbatch = { every = \"40ms\" }";
 
 /// Case 12: Startup finds the bandwidth of a link that delivers in batches. By hand: 33 segments come
 /// every 40 ms; in Startup the excess is that of the round alone (UpdateACKAggregation), so it is
-/// less where a round has just begun.
+/// less where a round has just begun. The time of a sample, a round trip, may have one batch more in
+/// it than fits.
 #[test]
 fn case_12_startup_over_aggregation() {
     let (seen, _) = Case { seconds: 6, more: BATCH.into(), ..Case::default() }.run();
@@ -208,7 +209,8 @@ fn case_12_startup_over_aggregation() {
     let most = within.map(|one| one.b.extra_acked).fold(0.0, f64::max);
     assert!((15.0..34.0).contains(&most), "{most}");
     assert!(after.b.cwnd > 2.0 * after.b.bdp(), "{} {}", after.b.cwnd, after.b.bdp());
-    close(after.b.max_bw, LINK_RATE, 0.1);
+    let (share, most) = (after.b.max_bw / LINK_RATE, 1.0 + 0.04 / after.b.min_rtt.secs());
+    assert!(0.9 < share && share < most, "{share} of {most}");
 }
 
 /// Case 13: So does the cruise, with the excess of ten rounds in its window.

@@ -69,10 +69,12 @@ pub fn rounds(seen: &[(f64, u32, bool)]) -> Vec<usize> {
 
 /// Linux counts what is acknowledged (RFC 3465 without a limit), so that its window
 /// doubles though every second segment is acknowledged: 691 segments in rounds of 10, 20,
-/// 40, 80, 160, 320, and what is left. Each round but the last is as long as its name says.
+/// 40, 80, 160, 320, and what is left. Each round but the last is as long as its name says. The
+/// receiver offers all from the start.
 #[test]
 fn linux_doubles_with_delayed_acknowledgements() {
-    let class = "size = \"1000000B\"\ntransport = { tcp = { profile = \"linux\" } }";
+    let class = "size = \"1000000B\"\n\
+                 transport = { tcp = { profile = \"linux\", receive_buffer = \"0B\" } }";
     let (results, seen) = lossy(class, &[]);
     assert_eq!(rounds(&seen), [10, 20, 40, 80, 160, 320, 61]);
     // the SYN's round trip, six more, and half of one

@@ -412,7 +412,7 @@ fn heavy_loss_delivers_every_byte() {
 #[test]
 fn selective_acknowledgements_reach_across_long_fast_paths() {
     let class = "size = \"450MB\"\ntransport = { tcp = { profile = \"linux\", \
-                 control = \"cubic\", initial_window = 200000 } }";
+                 control = \"cubic\", initial_window = 200000, receive_buffer = \"0B\" } }";
     let text = format!("{LINK}\n[traffic.one]\narrivals = {{ at = [\"0s\"] }}\n{class}");
     let path = [
         ("topology.dumbbell.access.rate", "100Gbit"),

@@ -13,8 +13,9 @@ use tidegate_core::units::Time;
 use tidegate_sim::{Custom, Progress, Results, Simulation};
 
 /// A window of more than the 167 packets of 0.2 s, and less than the buffer of 217: the
-/// bottleneck is never idle within a segment, and nothing is lost.
-const WIDE: &str = "{ tcp = { profile = \"linux\", initial_window = 200, window = 200 } }";
+/// bottleneck is never idle within a segment, and nothing is lost. All of it is offered at once.
+const WIDE: &str = "{ tcp = { profile = \"linux\", initial_window = 200, window = 200, \
+                    receive_buffer = \"0B\" } }";
 /// From a window of ten, with what RFC 5681 says of idle times.
 const GROWING: &str = "{ tcp = { profile = \"rfc\", mss = \"1448B\", header = \"52B\" } }";
 

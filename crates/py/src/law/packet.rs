@@ -82,7 +82,7 @@ attributes! {
         /// A number of the flow: the same for all of its packets in both directions.
         flow: u64 = u64::from(told.packet.generation) << 32 | u64::from(told.packet.flow);
         /// Number of its data segment in the flow.
-        seq: u32 = told.packet.seq;
+        seq: u32 = told.packet.number();
         /// Number of the node that it comes from.
         src: u16 = told.packet.src;
         /// Number of the node that it is for.
@@ -151,7 +151,7 @@ attributes! {
             "ACK"
         };
         let (size, flow, at) = (self.size(), self.flow(), self.at_s());
-        format!("<Packet: {kind} {}, {size} B of flow {flow}, at {at} s>", self.packet.seq)
+        format!("<Packet: {kind} {}, {size} B of flow {flow}, at {at} s>", self.packet.number())
     }
 }
 

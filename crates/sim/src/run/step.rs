@@ -7,7 +7,8 @@ use tidegate_core::units::Time;
 use crate::engine::{EventKind, last_at, ps_of};
 use crate::flight::{Head, Parcel};
 use crate::flow_id::FlowId;
-use crate::followed::{Followed, RunView};
+use crate::followed::Followed;
+use crate::run_view::RunView;
 use crate::transport::table::World;
 
 use super::Simulation;

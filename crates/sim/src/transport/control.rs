@@ -166,7 +166,7 @@ pub struct Leaving {
     /// The packet by which the same segment was sent before, if that is still under way: it does not
     /// count as such any more.
     pub replaces: Option<u32>,
-    /// Whether there is nothing to send behind it.
+    /// Whether there is nothing to send behind it, or nothing that the receiver offers to take.
     pub last: bool,
 }
 

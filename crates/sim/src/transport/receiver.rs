@@ -4,6 +4,8 @@ pub(super) mod aside;
 mod early;
 mod headers;
 mod marks;
+mod misbehaving;
+mod offer;
 mod told;
 
 use tidegate_core::packet::{Ext, Flags, Packet};
@@ -12,6 +14,7 @@ use tidegate_model::control::Ecn;
 use tidegate_model::scenario::Misbehaviour;
 
 use super::laps::LAP;
+use super::receive_window::Memory;
 use super::{ClassParams, Ctx, FlowFate, Timeouts};
 
 use aside::Aside;
@@ -104,7 +107,8 @@ impl Address {
 }
 
 impl Receiver {
-    pub(crate) fn new() -> Receiver {
+    /// It keeps what it offers aside, where segments take this of a receive buffer.
+    pub(crate) fn new(memory: Option<&Memory>) -> Receiver {
         Receiver {
             next: 0,
             data_end: u32::MAX,
@@ -115,7 +119,7 @@ impl Receiver {
             marks: echoes::NONE,
             deadline: Time::NEVER,
             echo: Time::ZERO,
-            aside: None,
+            aside: memory.map(|memory| Box::new(Aside::offering(memory))),
         }
     }
 
@@ -186,13 +190,18 @@ impl Receiver {
             State::Open => {}
             State::LastAck if packet.ack > 0 => return FlowFate::Over,
             State::LastAck => {}
-            State::Listen | State::SynSent | State::SynReceived => self.open(ctx),
+            State::Listen | State::SynSent | State::SynReceived => self.open(packet.sent, ctx),
         }
         if packet.flags.has(Flags::DATA) {
             ctx.class.arrived_bytes += u64::from(packet.size);
         }
         if packet.flags.has(Flags::DATA) || packet.flags.has(Flags::FIN) {
-            self.take(self.number(packet.seq), packet, address, ctx);
+            let seq = self.number(packet.seq);
+            if self.is_offering() {
+                self.take::<true>(seq, packet, address, ctx);
+            } else {
+                self.take::<false>(seq, packet, address, ctx);
+            }
             if self.next >= self.end && self.state == State::Open {
                 self.state = State::LastAck;
                 self.tally = 0;
@@ -202,8 +211,9 @@ impl Receiver {
         FlowFate::Lives
     }
 
-    /// The handshake is complete on this side.
-    fn open(&mut self, ctx: &mut Ctx<'_>) {
+    /// The handshake is complete on this side; its last packet left then.
+    fn open(&mut self, sent: Time, ctx: &mut Ctx<'_>) {
+        self.offer_opens(sent, ctx);
         if self.state == State::SynReceived && self.tally == 0 {
             let sent = self.deadline.saturating_sub(ctx.class.tcp.initial_rto);
             ctx.timeouts.fin = ctx.class.first_timeout(ctx.net.now.saturating_sub(sent));
@@ -214,7 +224,7 @@ impl Receiver {
             ctx.timeouts.own = ctx.class.first_timeout(measured);
         }
         self.state = State::Open;
-        self.tally = ctx.class.tcp.quick_acks;
+        self.tally = self.quick(ctx.class.tcp.quick_acks);
         self.deadline = Time::NEVER;
     }
 
@@ -225,7 +235,7 @@ impl Receiver {
     fn note_gap(&mut self, gap: Time, ctx: &Ctx<'_>) {
         // most gaps are short, and the timeout is in another cache line
         if gap > ctx.class.tcp.min_rto && gap > ctx.timeouts.own {
-            self.tally = self.tally.max(ctx.class.tcp.quick_again);
+            self.tally = self.tally.max(self.quick(ctx.class.tcp.quick_again));
         }
     }
 
@@ -263,9 +273,9 @@ impl Receiver {
         }
         if download {
             if self.state != State::LastAck {
-                self.open(ctx);
+                self.open(packet.sent, ctx);
             }
-            self.acknowledge_with(address, 0, &packet.ext, ctx);
+            self.acknowledge_with::<true>(address, 0, &packet.ext, ctx);
         } else {
             self.state = State::SynReceived;
             self.send_syn_ack(address, &packet.ext, ctx);
@@ -291,8 +301,15 @@ impl Receiver {
         if far { seq.checked_sub(LAP).unwrap_or(seq) } else { seq }
     }
 
-    /// A data segment or a FIN, with this number.
-    fn take(&mut self, seq: u32, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
+    /// A data segment or a FIN, with this number. `OFFERS`: the window depends on the receive buffer;
+    /// a receiver that offers all from the start is spared the question.
+    fn take<const OFFERS: bool>(
+        &mut self,
+        seq: u32,
+        packet: &Packet,
+        address: &Address,
+        ctx: &mut Ctx<'_>,
+    ) {
         if packet.flags.has(Flags::PUSH) {
             self.data_end = seq + u32::from(packet.flags.has(Flags::DATA));
         }
@@ -307,21 +324,10 @@ impl Receiver {
         }
         let gap = packet.sent.saturating_sub(self.echo);
         self.note_time(seq, packet.sent, linux);
-        let in_order = seq == self.next;
         let had_holes = self.has_holes();
-        if in_order {
-            self.next += 1;
-            if ctx.class.tcp.quick_again > 0 && self.state == State::Open {
-                self.note_gap(gap, ctx);
-            }
-            if had_holes {
-                self.close_hole(ctx.class);
-            }
-            self.note_end(ctx);
-        } else if seq > self.next {
-            self.take_beyond(seq, packet.sent, ctx);
-        } else if self.state == State::Open {
-            self.tally = self.tally.max(ctx.class.tcp.quick_acks);
+        let (in_order, new) = self.note_arrival(seq, packet.sent, gap, ctx);
+        if OFFERS && new {
+            self.widen(packet, in_order, ctx);
         }
         self.pending = self.pending.saturating_add(1);
         let quick = self.state == State::Open && self.tally > 0;
@@ -349,31 +355,36 @@ impl Receiver {
                 {
                     self.split(seq, address, ctx);
                 }
-                self.acknowledge_held(address, seq, &packet.ext, ctx);
+                self.acknowledge_held::<OFFERS>(address, seq, &packet.ext, ctx);
             }
+        }
+        if OFFERS && in_order {
+            self.read(ctx);
         }
     }
 
-    /// Answers a segment or a FIN before what follows it has come.
-    #[cold]
-    fn take_early(&mut self, seq: u32, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
-        let now = ctx.net.now;
-        let aside = self.aside.get_or_insert_default();
-        let early = aside.early.get_or_insert_default();
-        let lead = early.on_the_way(seq, packet, now);
-        let again = packet.flags.has(Flags::RETRANSMIT);
-        // a repeated segment below another one was counted as come before
-        let fresh = !again || seq >= early.highest;
-        early.highest = early.highest.max(seq + 1);
-        // u32::MAX: not known yet
-        let end = if self.end == u32::MAX { self.data_end } else { self.end };
-        let told = if again { early.highest } else { (early.highest + lead).max(self.next) };
-        let told = told.min(end);
-        self.echo = if lead == 0 { packet.sent } else { (packet.sent + early.delay).min(now) };
-        aside.missing = (aside.missing + told).saturating_sub(self.next + u32::from(fresh));
-        self.next = told;
-        self.note_end(ctx);
-        self.acknowledge_seldom(address, seq, &packet.ext, ctx);
+    /// A segment has come, which left so long after the last one. Returns whether it is the next in
+    /// order, and whether it is new.
+    #[inline(always)]
+    fn note_arrival(&mut self, seq: u32, sent: Time, gap: Time, ctx: &mut Ctx<'_>) -> (bool, bool) {
+        if seq == self.next {
+            self.next += 1;
+            if ctx.class.tcp.quick_again > 0 && self.state == State::Open {
+                self.note_gap(gap, ctx);
+            }
+            if self.has_holes() {
+                self.close_hole(ctx.class);
+            }
+            self.note_end(ctx);
+            return (true, true);
+        }
+        if seq > self.next {
+            return (false, self.take_beyond(seq, sent, ctx));
+        }
+        if self.state == State::Open {
+            self.tally = self.tally.max(self.quick(ctx.class.tcp.quick_acks));
+        }
+        (false, false)
     }
 
     /// All data may have come.
@@ -384,29 +395,18 @@ impl Receiver {
         }
     }
 
-    /// A segment has come, and one before it has not.
+    /// A segment has come, and one before it has not. Returns whether it is new.
     #[cold]
-    fn take_beyond(&mut self, seq: u32, sent: Time, ctx: &mut Ctx<'_>) {
+    fn take_beyond(&mut self, seq: u32, sent: Time, ctx: &mut Ctx<'_>) -> bool {
         let aside = self.aside.get_or_insert_with(|| ctx.class.spare.pop().unwrap_or_default());
         if ctx.class.receiver == Some(Misbehaviour::HiddenLosses) {
             aside.missing += seq - self.next;
             self.next = seq + 1;
             self.echo = self.echo.max(sent);
             self.note_end(ctx);
+            true
         } else {
-            aside.arrive(seq, !ctx.class.tcp.timer_rule.of_linux());
-        }
-    }
-
-    /// Acknowledges all parts of a segment but the last, one after the other.
-    #[cold]
-    fn split(&self, segment: u32, address: &Address, ctx: &mut Ctx<'_>) {
-        let flags = Flags::ACK.with(self.tell_of_marks(ctx.class.ecn));
-        let mut ack = address.towards_source(flags, ctx.class.tcp.header, ctx.net.now);
-        (ack.ack, ack.sent) = (segment, self.echo);
-        for parts in 1..PARTS {
-            ack.seq = parts;
-            ctx.net.send_often(ack);
+            aside.arrive(seq, !ctx.class.tcp.timer_rule.of_linux())
         }
     }
 
@@ -454,9 +454,15 @@ impl Receiver {
     /// has this header.
     // in line where a segment has come, and there alone: a call would cost a tenth of it
     #[inline(always)]
-    fn acknowledge_held(&mut self, address: &Address, newest: u32, last: &Ext, ctx: &mut Ctx<'_>) {
+    fn acknowledge_held<const OFFERS: bool>(
+        &mut self,
+        address: &Address,
+        newest: u32,
+        last: &Ext,
+        ctx: &mut Ctx<'_>,
+    ) {
         let held = self.release(last);
-        self.acknowledge_with(address, newest, held.as_ref().unwrap_or(last), ctx);
+        self.acknowledge_with::<OFFERS>(address, newest, held.as_ref().unwrap_or(last), ctx);
     }
 
     /// The same, elsewhere.
@@ -468,19 +474,25 @@ impl Receiver {
         last: &Ext,
         ctx: &mut Ctx<'_>,
     ) {
-        self.acknowledge_held(address, newest, last, ctx);
+        self.acknowledge_held::<true>(address, newest, last, ctx);
     }
 
     /// What is held together with this header; none: nothing is held.
     #[inline]
     fn release(&mut self, last: &Ext) -> Option<Ext> {
-        let aside = self.aside.as_mut()?;
+        let aside = self.aside.as_mut().filter(|aside| !matches!(aside.held, Ext::None))?;
         Some(headers::together(std::mem::take(&mut aside.held), *last))
     }
 
     /// Acknowledges, and hands back this header.
     #[inline(always)]
-    fn acknowledge_with(&mut self, address: &Address, newest: u32, echo: &Ext, ctx: &mut Ctx<'_>) {
+    fn acknowledge_with<const OFFERS: bool>(
+        &mut self,
+        address: &Address,
+        newest: u32,
+        echo: &Ext,
+        ctx: &mut Ctx<'_>,
+    ) {
         self.pending = 0;
         if ctx.class.ecn == Ecn::Classic && self.marks == echoes::PENDING_TOO {
             self.marks = echoes::MARKED;
@@ -490,6 +502,9 @@ impl Receiver {
         }
         let flags = Flags::ACK.with(self.tell_of_marks(ctx.class.ecn));
         let mut ack = address.towards_source(flags, ctx.class.tcp.header, ctx.net.now);
+        if OFFERS {
+            ack.seq = self.tell_of_window(ctx);
+        }
         ack.ack = self.next;
         ack.sent = self.echo;
         let echo = headers::told_of(echo, newest > self.next);
@@ -554,10 +569,10 @@ mod tests {
     /// changes; the header of neither is lost when the timer sends it.
     #[test]
     fn a_delayed_acknowledgement_hands_back_the_sum() {
-        let mut receiver = Receiver::new();
+        let mut receiver = Receiver::new(None);
         receiver.hold(&delta(1500.0));
         assert_eq!(receiver.release(&delta(-500.0)), Some(delta(1000.0)));
-        assert_eq!(receiver.release(&delta(7.0)), Some(delta(7.0)), "what was handed back is gone");
+        assert_eq!(receiver.release(&delta(7.0)), None, "what was handed back is gone");
         receiver.hold(&delta(2.0));
         assert_eq!(receiver.release(&Ext::None), Some(delta(2.0)));
         receiver.hold(&delta(f32::MAX));
@@ -570,7 +585,7 @@ mod tests {
     #[test]
     fn a_repetition_is_echoed_with_its_own_time() {
         let address = Address { flow: 0, generation: 0, source: 0, sink: 1, opaque: false };
-        let mut receiver = Receiver { next: 11, pending: 1, ..Receiver::new() };
+        let mut receiver = Receiver { next: 11, pending: 1, ..Receiver::new(None) };
         receiver.echo = Time::from_ms(50);
         for (seq, sent, echo) in [(11, 60, 50), (7, 70, 70), (10, 65, 70), (10, 80, 80)] {
             let mut packet = address.towards_sink(Flags::DATA, 1500, Time::from_ms(sent));

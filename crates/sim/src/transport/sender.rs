@@ -66,7 +66,8 @@ pub(crate) struct Sender<C> {
     /// The oldest segment at the last timeout.
     timed_out: u32,
     pub(super) retransmitted: u32,
-    pub(super) timeouts: u32,
+    /// Behind the last segment that the receiver offers; `u32::MAX`: it offers all.
+    edge: u32,
     /// How often the numbers have begun anew.
     laps: u32,
     /// When the user loses patience.
@@ -98,7 +99,7 @@ impl<C: Control + Payloads> Sender<C> {
             rto: Rto::NEW,
             timed_out: 0,
             retransmitted: 0,
-            timeouts: 0,
+            edge: u32::MAX,
             laps: 0,
             give_up: Time::NEVER,
             pace_from: Time::ZERO,
@@ -128,6 +129,9 @@ impl<C: Control + Payloads> Sender<C> {
     pub(super) fn renumber(&mut self, receiver: &mut Receiver) {
         self.snd.renumber();
         receiver.renumber(LAP);
+        if self.edge != u32::MAX {
+            self.edge -= LAP;
+        }
         let Sender { mark_cut, timed_out, rto, .. } = self;
         for number in [mark_cut, timed_out, &mut rto.timed] {
             *number = number.saturating_sub(LAP);

@@ -159,7 +159,7 @@ impl<C: Control + Payloads> FlowTable<C> {
             sender.give_up = world.net.now.saturating_add(patience);
         }
         let mut record = Flow {
-            receiver: Receiver::new(),
+            receiver: Receiver::new(class.memory.as_ref()),
             armed: Time::NEVER,
             row: flow.row,
             generation: 0,
@@ -406,7 +406,6 @@ impl<C: Control + Payloads> FlowTable<C> {
         ctx.row.syn_tries = *ctx.syn_tries;
         ctx.row.sent = sender.sent();
         ctx.row.retransmitted = sender.retransmitted;
-        ctx.row.timeouts = sender.timeouts;
         ctx.row.delivered = sender.bytes_of(receiver.received(), ctx.class);
     }
 

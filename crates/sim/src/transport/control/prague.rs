@@ -143,7 +143,9 @@ impl Control for Prague {
                 self.cut = sample.now;
                 self.reduce(self.marks.alpha);
             }
-            self.grow(sample.segments.saturating_sub(marked));
+            if !sample.unused {
+                self.grow(sample.segments.saturating_sub(marked));
+            }
         }
         if self.marks.round_over(sample.una) && self.again(self.updated, sample.now) {
             self.next_round(sample);

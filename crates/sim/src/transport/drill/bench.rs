@@ -33,7 +33,7 @@ pub(super) const MSS: u32 = 1000;
 pub(super) struct Bench {
     scenario: Scenario,
     pub(super) class: ClassParams,
-    row: Row,
+    pub(super) row: Row,
     syn_tries: u16,
     timeouts: Timeouts,
     source: u16,

@@ -18,7 +18,8 @@ pub(super) struct Receiving {
 
 impl Receiving {
     pub(super) fn new(bench: Bench, opens: bool) -> Receiving {
-        Receiving { bench, receiver: Receiver::new(), opens, next: 0 }
+        let receiver = Receiver::new(bench.class.memory.as_ref());
+        Receiving { bench, receiver, opens, next: 0 }
     }
 
     fn packet(&self, flags: Flags) -> Packet {
@@ -33,6 +34,8 @@ impl Receiving {
     /// `data 0..3 ce` or `data +3`: each of these segments, one after the other.
     fn data(&mut self, segments: &str, more: &[&str]) {
         let mut first = self.packet(Flags::DATA.with(Flags::ACK));
+        let tcp = &self.bench.class.tcp;
+        first.size = (tcp.header + tcp.mss) as u16;
         let mut words = more.iter();
         while let Some(word) = words.next() {
             match *word {

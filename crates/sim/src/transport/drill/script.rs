@@ -77,7 +77,7 @@ impl<'a> Expected<'a> {
                 "nothing" => expected.matters = Some(true),
                 "any" => expected.matters = Some(false),
                 "ack" => expected.left.push(vec![format!("ack {}", number())]),
-                "echo" | "ace" => expected.add(format!("{word} {}", number())),
+                "echo" | "ace" | "offers" => expected.add(format!("{word} {}", number())),
                 "sack" => {
                     let mut told = word.to_owned();
                     while let Some(block) = words.next_if(|word| range(word).is_some()) {

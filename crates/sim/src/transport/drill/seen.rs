@@ -33,7 +33,7 @@ impl Seen {
 }
 
 /// Whether a packet is as expected. Of an acknowledgement a script says all blocks and marks; what it
-/// does not say of the time that is echoed, of a count of marks or of other packets may be anything.
+/// does not say of the time that is echoed, of a count of marks, of the window or of other packets may be anything.
 fn fits(packet: &Words, expected: &Words) -> bool {
     let (Some((what, says)), Some((kind, wanted))) = (packet.split_first(), expected.split_first())
     else {
@@ -43,7 +43,8 @@ fn fits(packet: &Words, expected: &Words) -> bool {
     let counted = wanted.iter().any(|word| word.starts_with("ace"));
     let free = |word: &&String| {
         let flag = counted && matches!(word.as_str(), "ece" | "cwr");
-        flag || word.starts_with("echo") || word.starts_with("ace") || *word == "not-ect"
+        flag || ["echo", "ace", "offers"].iter().any(|free| word.starts_with(free))
+            || *word == "not-ect"
     };
     let strict = kind.starts_with("ack") || !wanted.is_empty();
     let all = wanted.iter().all(|word| says.contains(word));
@@ -74,6 +75,7 @@ pub(super) fn words(packet: &Packet) -> Words {
         if !told.is_empty() {
             words.push(format!("sack {}", told.join(" ")));
         }
+        words.extend(packet.window().map(|window| format!("offers {window}")));
         words.push(format!("echo {}", packet.sent.secs() * 1e3));
         let bit = |flag, bit| if has(flag) { bit } else { 0 };
         let count = bit(Flags::ECE, 1) + bit(Flags::CWR, 2) + bit(Flags::AE, 4);

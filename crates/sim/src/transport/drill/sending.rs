@@ -27,6 +27,7 @@ impl Sending {
     pub(super) fn new(bench: Bench, opens: bool) -> Sending {
         let mut sender = Sender::new(AppLimited::new(Any::inside(&bench.class.tcp)));
         sender.load(UNLIMITED, &bench.class);
+        sender.is_offered_all(true);
         sender.wait_for_data();
         Sending { bench, sender, opens, sent_at: Vec::new(), echo: Time::ZERO, una: 0 }
     }
@@ -76,6 +77,11 @@ impl Sending {
             match *word {
                 "sack" => {}
                 "echo" => packet.sent = ms(words.next().unwrap()),
+                "offers" => {
+                    let segments = words.next().unwrap().parse().unwrap();
+                    packet.seq = Packet::number_of_window(segments);
+                    self.sender.is_offered_all(false);
+                }
                 "ace" => packet.flags = packet.flags.with(count(words.next().unwrap())),
                 _ => match (flag(word), range(word)) {
                     (Some(flag), _) => packet.flags = packet.flags.with(flag),
@@ -170,7 +176,7 @@ impl Host for Sending {
             "cwnd" => Some(state.cwnd),
             "ssthresh" => Some(state.ssthresh.unwrap_or(f64::INFINITY)),
             "srtt" => Some(state.srtt.map_or(f64::NAN, |srtt| srtt.secs() * 1e3)),
-            "timeouts" => Some(f64::from(state.timeouts)),
+            "timeouts" => Some(f64::from(self.bench.row.timeouts)),
             _ => None,
         }
     }

@@ -3,6 +3,7 @@
 use tidegate_core::packet::Ext;
 
 use super::super::ranges::Ranges;
+use super::super::receive_window::{Memory, Offer};
 use super::early::Early;
 use super::told::Told;
 
@@ -19,20 +20,28 @@ pub(crate) struct Aside {
     pub(super) missing: u32,
     /// What a receiver goes by that acknowledges what has not come yet; boxed, as few need it.
     pub(super) early: Option<Box<Early>>,
+    /// What the receiver offers; none: all from the start.
+    pub(super) offer: Option<Offer>,
 }
 
 impl Aside {
+    /// Of a receiver whose window depends on its buffer.
+    pub(super) fn offering(memory: &Memory) -> Aside {
+        Aside { offer: Some(Offer::new(memory)), ..Aside::default() }
+    }
+
     /// A segment has come beyond a hole. `whole`: the first block is all that has come around it, and
     /// as many others are told of as there is room for, as RFC 2018 wants it (section 4). Linux joins
-    /// the segment to the blocks that it remembers.
-    pub(super) fn arrive(&mut self, seq: u32, whole: bool) {
-        self.beyond.insert(seq, seq + 1);
+    /// the segment to the blocks that it remembers. Returns whether the segment is new.
+    pub(super) fn arrive(&mut self, seq: u32, whole: bool) -> bool {
+        let new = self.beyond.insert(seq, seq + 1);
         let range = if whole { self.beyond.holding(seq) } else { None };
         let (start, end) = range.unwrap_or((seq, seq + 1));
         self.told.arrive(start, end);
         if whole {
             self.told.add(&self.beyond);
         }
+        new
     }
 
     /// All below `next` has come. Returns the end of what came beyond the hole that this closes, if it
@@ -50,14 +59,19 @@ impl Aside {
     pub(super) fn renumber(&mut self, lap: u32) {
         self.beyond.renumber(lap);
         self.told.renumber(lap);
+        self.offer.iter_mut().for_each(|offer| offer.renumber(lap));
         if let Some(early) = &mut self.early {
             early.highest = early.highest.saturating_sub(lap);
         }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        let Aside { beyond, told: _, held, missing, early } = self;
-        beyond.is_empty() && *held == Ext::None && *missing == 0 && early.is_none()
+        let Aside { beyond, told: _, held, missing, early, offer } = self;
+        beyond.is_empty()
+            && *held == Ext::None
+            && *missing == 0
+            && early.is_none()
+            && offer.is_none()
     }
 }
 

@@ -63,7 +63,9 @@ impl<C: Control + Payloads> Sender<C> {
     #[inline(always)]
     fn take_steps(&mut self, kind: AckKind, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
         let (plain, kept) = (kind == AckKind::Plain, kind == AckKind::Kept);
-        // 1. what it says of marks, and of which segments have arrived
+        // 1. what it says of the window, of marks, and of which segments have arrived
+        let edge = self.edge;
+        let offer_used = self.hear_of_window(packet, ctx.class);
         self.on_ecn_echo(packet, ctx);
         let told = kept && self.read_blocks(packet, ctx);
         // 2. the round trip, and how far everything has arrived
@@ -85,6 +87,10 @@ impl<C: Control + Payloads> Sender<C> {
                 self.snd.inflation = 0.0;
             }
         } else if !self.is_duplicate(packet, address, ctx) {
+            if self.edge > edge && self.snd.una == self.snd.nxt {
+                // what has waited for the window
+                self.send_more(address, ctx);
+            }
             return;
         } else {
             (rtt, restarts) = self.time_block(ctx);
@@ -101,7 +107,8 @@ impl<C: Control + Payloads> Sender<C> {
         // an acknowledgement that ends a recovery grows the window in Linux (`tcp_cong_control`)
         let recovering = !plain && ((recovering && !timed) || self.is_cut());
         let sample = self.sample(packet, segments, rtt, recovering, ctx);
-        self.report(kept, sample, ctx);
+        let unused = offer_used && self.is_held_back(segments);
+        self.report(kept, RateSample { unused, ..sample }, ctx);
         // 5. the timer
         if timed {
             self.set_timer(restarts, early, ctx);
@@ -165,7 +172,7 @@ impl<C: Control + Payloads> Sender<C> {
             return false;
         }
         self.hand_back(packet, false, ctx);
-        if packet.seq > 0 {
+        if packet.number() > 0 {
             self.take_part(packet, address, ctx);
             return false;
         }
@@ -269,7 +276,7 @@ impl<C: Control + Payloads> Sender<C> {
         }
         log.losing &= packet.ack < self.snd.recover;
         let data = packet.flags.has(Flags::DATA);
-        let again = packet.ack == self.snd.una && packet.seq == 0;
+        let again = packet.ack == self.snd.una && packet.number() == 0;
         let plain = again && packet.ext.blocks().is_none() && !data;
         if log.tlp.repaired(packet.ack, plain) && !self.snd.recovering {
             // RFC 8985, 7.4.2: the probe has repaired a loss

@@ -6,6 +6,7 @@ use tidegate_model::profile::LossRule;
 use crate::rows::UNLIMITED;
 
 use super::super::control::{Control, Payloads};
+use super::super::receive_window::Memory;
 use super::super::receiver::Address;
 use super::super::sent_log::SentLog;
 use super::super::{ClassParams, Ctx, SenderState, Snapshot};
@@ -14,6 +15,7 @@ use super::{Sender, State};
 impl<C: Control + Payloads> Sender<C> {
     /// Cuts `size` bytes into segments.
     pub(crate) fn load(&mut self, size: u64, class: &ClassParams) {
+        self.edge = class.memory.as_ref().map_or(u32::MAX, Memory::first);
         let hears = self.control.samples_rate() || self.control.hears_packets();
         if class.tracks_segments() || hears {
             let mut log = SentLog::new(class.tcp.rack);
@@ -30,6 +32,14 @@ impl<C: Control + Payloads> Sender<C> {
         self.last_payload = (size - (u64::from(self.snd.total) - 1) * mss).min(mss) as u16;
         let rides = class.tcp.fin_rides && (!class.tcp.fin_waits || self.last_alone(class));
         self.snd.end = self.snd.total + u32::from(!rides || class.tcp.send_buffer > 0);
+    }
+
+    /// Whether the receiver offers all; if not, nothing until it tells of more.
+    #[cfg(test)]
+    pub(crate) fn is_offered_all(&mut self, all: bool) {
+        if all || self.edge == u32::MAX {
+            self.edge = if all { u32::MAX } else { 0 };
+        }
     }
 
     /// The connection is open, and the application begins to write.
@@ -112,7 +122,6 @@ impl<C: Control + Payloads> Sender<C> {
             srtt,
             flight: before(self.snd.nxt) - acked,
             acked,
-            timeouts: self.timeouts,
             retransmitted: self.retransmitted,
         }
     }

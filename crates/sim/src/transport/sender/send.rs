@@ -1,14 +1,14 @@
 //! What a sender sends, and when its pace lets it.
 
-use tidegate_core::packet::Flags;
+use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::units::Time;
 use tidegate_model::profile::LossRule;
 
 use crate::engine::{Entity, EventKind};
 
-use super::super::Ctx;
 use super::super::control::{Control, Leaving, Payloads};
 use super::super::receiver::Address;
+use super::super::{ClassParams, Ctx};
 use super::{Detector, Sender};
 
 impl<C: Control + Payloads> Sender<C> {
@@ -28,10 +28,44 @@ impl<C: Control + Payloads> Sender<C> {
         }
     }
 
+    /// Most segments that may be outstanding: what the receiver offers, and the class has.
+    #[inline]
+    fn allowed(&self, class: &ClassParams) -> u32 {
+        class.window().min(self.edge.saturating_sub(self.snd.una))
+    }
+
+    /// An acknowledgement tells of what the receiver offers. Returns whether all that could be sent by
+    /// what it had offered before has been sent.
+    #[inline]
+    pub(super) fn hear_of_window(&mut self, ack: &Packet, class: &ClassParams) -> bool {
+        if self.edge == u32::MAX {
+            return false;
+        }
+        let used = self.snd.flight() >= self.allowed(class);
+        self.edge = match ack.window() {
+            // what was offered stays so
+            Some(window) => self.edge.max(ack.ack.saturating_add(window)),
+            // one with data does not tell: it offers as much as before
+            None => self.edge.saturating_add(ack.ack.saturating_sub(self.snd.una)),
+        };
+        used
+    }
+
+    /// Whether the window was not used before an acknowledgement of so many segments, where all that
+    /// was offered had been sent. Then it does not grow; in slow start it may grow to twice what was
+    /// outstanding (Linux: `tcp_is_cwnd_limited`).
+    pub(super) fn is_held_back(&self, segments: u32) -> bool {
+        let cwnd = self.control.cwnd();
+        let slow_start = self.control.ssthresh().is_none_or(|threshold| cwnd < threshold);
+        let used = f64::from(self.snd.flight() + segments);
+        let unused = if slow_start { 2.0 * used <= cwnd } else { used < cwnd.floor() };
+        unused && !self.control.samples_rate()
+    }
+
     /// Sends what the window, the pace and Nagle's rule allow.
     #[inline(never)]
     fn send_window(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
-        let window = self.window().min(f64::from(ctx.class.window())).max(1.0) as u32;
+        let window = self.window().min(f64::from(self.allowed(ctx.class))).max(1.0) as u32;
         while self.snd.flight() < window || self.fin_follows(ctx.class) {
             if self.snd.nxt < self.snd.max {
                 // behind a timeout: what the receiver holds is not sent again
@@ -87,7 +121,7 @@ impl<C: Control + Payloads> Sender<C> {
             log.delivery.limit(pipe);
         }
         // (2) what is new
-        if self.snd.flight() < ctx.class.window() && self.may_send(address, ctx) {
+        if self.snd.flight() < self.allowed(ctx.class) && self.may_send(address, ctx) {
             self.snd.nxt += 1;
             return Some(self.snd.nxt - 1);
         }
@@ -105,7 +139,7 @@ impl<C: Control + Payloads> Sender<C> {
     pub(super) fn send_one(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
         let snd = &self.snd;
         let window = self.control.cwnd() + f64::from(snd.dup_acks);
-        let fits = snd.flight() < ctx.class.window() && f64::from(snd.flight() + 1) <= window;
+        let fits = snd.flight() < self.allowed(ctx.class) && f64::from(snd.flight() + 1) <= window;
         // ns-2's agents do not ask whether it was sent before a timeout
         let new = snd.nxt == snd.max || ctx.class.tcp.loss_rule == LossRule::OneWay;
         if snd.dup_acks < 3 && fits && new && self.may_send(address, ctx) {
@@ -212,7 +246,7 @@ impl<C: Control + Payloads> Sender<C> {
             self.control.on_restart(ctx.net.now);
         }
         if self.control.hears_packets() {
-            let last = self.snd.nxt >= self.snd.end;
+            let last = self.snd.nxt >= self.snd.end.min(self.edge);
             self.control.on_leaving(&Leaving { now: ctx.net.now, replaces, last });
         }
         if self.is_cut()
@@ -229,8 +263,8 @@ impl<C: Control + Payloads> Sender<C> {
 
     /// Sends a probe (RFC 8985, 7.3): a new segment if there is one, else the last one again.
     pub(super) fn probe(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
+        let fits = self.snd.flight() < self.allowed(ctx.class);
         let snd = &mut self.snd;
-        let fits = snd.flight() < ctx.class.window();
         let new = fits && snd.nxt == snd.max && snd.nxt < snd.end;
         let seq = if new { snd.nxt } else { snd.max - 1 };
         snd.nxt += u32::from(new);

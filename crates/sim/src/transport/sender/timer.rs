@@ -108,7 +108,7 @@ impl<C: Control + Payloads> Sender<C> {
         }
         self.tell_of_cut(ctx.class);
         self.timed_out = self.snd.una;
-        self.timeouts += 1;
+        ctx.row.timeouts += 1;
         self.rto.back_off(ctx.class.tcp.timer_rule);
         self.rto.timing = false;
         self.snd.inflation = 0.0;
