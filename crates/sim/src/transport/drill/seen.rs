@@ -33,7 +33,8 @@ impl Seen {
 }
 
 /// Whether a packet is as expected. Of an acknowledgement a script says all blocks and marks; what it
-/// does not say of the time that is echoed, of a count of marks, of the window or of other packets may be anything.
+/// does not say of the time that is echoed, of a count of marks, of the window or of other packets may
+/// be anything.
 fn fits(packet: &Words, expected: &Words) -> bool {
     let (Some((what, says)), Some((kind, wanted))) = (packet.split_first(), expected.split_first())
     else {
