@@ -249,10 +249,21 @@ def test_both_directions_at_once_share_a_round_trip():
     facts = found("network-quality")
     assert facts[What.IDLE, ""].value == pytest.approx(0.020)
     assert facts[What.LOADED, BOTH].value == pytest.approx(0.120)
-    # payload of TCP, TLS and HTTP/2 into IP packets
-    assert facts[What.RATE, DOWN].value == pytest.approx(48e6 * IP * 1.005)
     assert facts[What.RATE, DOWN].full
     assert facts[What.RATE, UP].full
+
+
+def test_what_acknowledges_one_direction_takes_of_the_other():
+    """52 B (IPv4, TCP, timestamps) for two packets of 1500 B at most, and nothing at least."""
+    facts = found("network-quality")
+    # payload of TCP, TLS and HTTP/2 into IP packets
+    down, up = 48e6 * IP * 1.005, 9e6 * IP * 1.005
+    for direction, carried, other in ((DOWN, down, up), (UP, up, down)):
+        most = other * 52 / 3000
+        rate = facts[What.RATE, direction]
+        assert rate.value == pytest.approx(carried + most / 2)
+        assert rate.low <= carried
+        assert rate.high >= carried + most
 
 
 def test_responsiveness_becomes_a_round_trip():

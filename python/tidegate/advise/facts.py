@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -76,6 +76,10 @@ BATCHES = 10
 IP_OF_PAYLOAD = 1500 / 1448
 """Bytes of IP packets of 1500 B for a byte of payload of TCP with timestamps (20 + 20 + 12 B)."""
 
+ACKNOWLEDGED = 52 / 3000
+"""Bytes that acknowledge a byte of IP packets: 52 B for two packets of 1500 B, as a receiver
+acknowledges at least every second one (RFC 9293, section 3.8.6.3)."""
+
 
 def of_samples(
     what: What, direction: str, samples: Sequence[float], source: str, *, share: float = 0.5
@@ -110,6 +114,28 @@ def mean_of(what: What, direction: str, samples: Sequence[float], source: str) -
         found = interval(samples)
         low, high = found["low"] or 0.0, found["high"] or value
     return Fact(what, direction, value, max(0.0, low), high, source, len(samples))
+
+
+def both_loaded(facts: Sequence[Fact]) -> list[Fact]:
+    """Return the facts of a test of both directions; what acknowledges one takes of the other.
+
+    A host may join packets before it acknowledges, so how much that is stays open: the interval
+    goes from nothing to what acknowledges every second packet, and the rate is in the middle.
+    """
+    carried = {fact.direction: fact.value for fact in facts if fact.what is What.RATE}
+    if not carried.keys() >= {DOWN, UP}:
+        return list(facts)
+    most = {DOWN: ACKNOWLEDGED * carried[UP], UP: ACKNOWLEDGED * carried[DOWN]}
+    return [
+        replace(
+            fact,
+            value=fact.value + most[fact.direction] / 2,
+            high=fact.high + most[fact.direction],
+        )
+        if fact.what is What.RATE
+        else fact
+        for fact in facts
+    ]
 
 
 def least(what: What, direction: str, samples: Sequence[float], source: str) -> Fact:

@@ -5,7 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tidegate.advise.facts import Fact, What, least, mean_of, of_samples, quantile
+from tidegate.advise.facts import (
+    BOTH,
+    Fact,
+    What,
+    both_loaded,
+    least,
+    mean_of,
+    of_samples,
+    quantile,
+)
 from tidegate.scenario.tree import Damaged
 
 if TYPE_CHECKING:
@@ -68,7 +77,7 @@ def of_phase(
         values = binned(settled(series))
         if len(values) >= FEWEST and max(values) > 0:
             found.append(replace(mean_of(What.RATE, way, values, source), full=full))
-    return found
+    return both_loaded(found) if direction == BOTH else found
 
 
 def of_idle(trips: Sequence[float], source: str) -> list[Fact]:

@@ -10,7 +10,17 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tidegate.advise.facts import BOTH, DOWN, IP_OF_PAYLOAD, UP, Fact, What, of_samples, quantile
+from tidegate.advise.facts import (
+    BOTH,
+    DOWN,
+    IP_OF_PAYLOAD,
+    UP,
+    Fact,
+    What,
+    both_loaded,
+    of_samples,
+    quantile,
+)
 from tidegate.advise.readers.phases import of_idle, risen
 from tidegate.scenario.tree import Damaged, Tree, in_range, of_json
 
@@ -55,7 +65,7 @@ def read(text: str, source: str) -> list[Fact]:
             facts.append(_rate(way, rate, source, full=full))
     if not facts:
         raise Damaged("it has no rate and no round trip")
-    return facts
+    return both_loaded(facts) if loaded[BOTH] else facts
 
 
 def _milliseconds(tree: Tree, key: str) -> list[float]:
