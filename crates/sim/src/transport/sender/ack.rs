@@ -3,7 +3,7 @@
 use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::units::Time;
 use tidegate_model::control::Ecn;
-use tidegate_model::profile::Recovery;
+use tidegate_model::profile::{LossRule, Recovery};
 
 use super::super::control::{Control, DeliveryRate, Feedback, Payloads, RateSample};
 use super::super::laps::LAP;
@@ -18,7 +18,7 @@ use super::{Detector, Sender, State};
 /// What is known of an acknowledgement before its steps are taken.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum AckKind {
-    /// As `Bare`, and of new data while nothing is being repaired.
+    /// As `Bare`, of new data, and without a duplicate before it, while nothing is being repaired.
     Plain,
     /// It has no blocks, and nothing is kept of outstanding segments.
     Bare,
@@ -31,7 +31,8 @@ impl<C: Control + Payloads> Sender<C> {
     #[inline]
     pub(super) fn acknowledged(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
         let new = packet.ack > self.snd.una && packet.ack <= self.snd.max;
-        if new && !self.snd.recovering && self.snd.outstanding.learns_nothing(packet) {
+        let undisturbed = !self.snd.recovering && self.snd.dup_acks == 0;
+        if new && undisturbed && self.snd.outstanding.learns_nothing(packet) {
             self.take_steps(AckKind::Plain, packet, address, ctx);
         } else {
             self.acknowledged_otherwise(packet, address, ctx);
@@ -71,6 +72,7 @@ impl<C: Control + Payloads> Sender<C> {
         // 2. the round trip, and how far everything has arrived
         let segments = packet.ack - self.snd.una;
         let new = plain || segments > 0;
+        let duplicates = if plain { 0 } else { self.snd.dup_acks };
         let timed = kept && ctx.class.detector == Detector::Timed;
         let recovering = !plain && self.snd.recovering;
         let (rtt, restarts);
@@ -108,7 +110,8 @@ impl<C: Control + Payloads> Sender<C> {
         let recovering = !plain && ((recovering && !timed) || self.is_cut());
         let sample = self.sample(packet, segments, rtt, recovering, ctx);
         let unused = offer_used && self.is_held_back(segments);
-        self.report(kept, RateSample { unused, ..sample }, ctx);
+        let delivered = segments_delivered(segments, duplicates, ctx.class);
+        self.report(kept, RateSample { unused, delivered, ..sample }, ctx);
         // 5. the timer
         if timed {
             self.set_timer(restarts, early, ctx);
@@ -409,5 +412,16 @@ impl<C: Control + Payloads> Sender<C> {
             Sends::One => self.send_one(address, ctx),
             Sends::Nothing => {}
         }
+    }
+}
+
+/// Segments that an acknowledgement number is the first to tell of. Without SACK each duplicate has
+/// told of one, and the number has at least one more (Linux: `tcp_remove_reno_sacks`).
+#[inline(always)]
+fn segments_delivered(segments: u32, duplicates: u32, class: &ClassParams) -> u32 {
+    if duplicates > 0 && segments > 0 && class.tcp.loss_rule == LossRule::Linux {
+        segments.saturating_sub(duplicates).max(1)
+    } else {
+        segments
     }
 }
