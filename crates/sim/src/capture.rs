@@ -3,7 +3,9 @@
 //! The headers are constructed from the records: addresses from node numbers (the first node is
 //! 10.0.0.1), TCP and UDP ports from the flow number, byte sequence numbers from those of segments.
 //! The payload is zeros: it counts in lengths and checksums, but is not stored. The file names its
-//! interface after the port, and the addresses after the nodes.
+//! interface after the port, and the addresses after the nodes. Windows are those that receivers
+//! offer, and the largest of an end that offers all; a SYN tells of their scale (RFC 7323, 2.2) where
+//! its header has room.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -21,8 +23,10 @@ use pcap_file::pcapng::{Block, PcapNgBlock};
 use pcap_file::{DataLink, Endianness};
 use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::units::Time;
+use tidegate_model::profile::Tcp;
 use tidegate_model::scenario::{Class, Scenario, Transport, Udp};
 
+use crate::transport::receive_window::Memory;
 use crate::transport::receiver::PARTS;
 
 /// The snapshot length in the file. Headers take 80 B at most, but some readers refuse packets
@@ -79,6 +83,8 @@ struct Known {
 struct Told {
     client: u64,
     server: u64,
+    /// Segments that the receiving end offers; none: it has not told yet.
+    window: Option<u32>,
 }
 
 /// The packet sizes of a class.
@@ -88,8 +94,41 @@ enum Layout {
         mss: u64,
         header: u16,
         request: u64,
+        offer: Offered,
     },
     Udp,
+}
+
+/// How the ends of a class tell of their windows.
+#[derive(Clone, Copy)]
+struct Offered {
+    /// Segments at first; none: all is offered.
+    first: Option<u32>,
+    /// Windows are told of in units of 2^scale bytes (RFC 7323, 2.2); none: in bytes.
+    scale: Option<u8>,
+}
+
+impl Offered {
+    /// The largest scale.
+    const MOST: u8 = 14;
+
+    fn of(tcp: &Tcp) -> Offered {
+        let memory = Memory::of(tcp);
+        let scale = memory.as_ref().map_or(Offered::MOST, Memory::scale);
+        // the option takes three bytes behind a header of 40
+        let scale = (tcp.header >= 43).then_some(scale);
+        Offered { first: memory.map(|memory| memory.first()), scale }
+    }
+
+    /// The window in the header of a packet.
+    fn window(&self, packet: &Packet, told: Option<u32>, mss: u64) -> u16 {
+        let offered = told.or(self.first).filter(|_| packet.flags.has(Flags::TO_SOURCE));
+        let Some(segments) = offered else { return u16::MAX };
+        let unscaled = packet.flags.has(Flags::SYN);
+        let scale = self.scale.filter(|_| !unscaled).unwrap_or(0);
+        let units = (u64::from(segments) * mss).div_ceil(1 << scale);
+        units.try_into().unwrap_or(u16::MAX)
+    }
 }
 
 /// A capture in progress.
@@ -109,6 +148,7 @@ impl Capture {
                 mss: u64::from(tcp.mss),
                 header: tcp.header as u16,
                 request: u64::from(class.request()),
+                offer: Offered::of(tcp),
             },
             Transport::Udp(_) | Transport::Quic(_) => Layout::Udp,
         };
@@ -145,7 +185,7 @@ impl Capture {
             let slot = (packet.flow, packet.generation);
             let Some(known) = self.flows.get_mut(&slot) else { continue };
             let class = usize::from(known.flow.class);
-            if let Layout::Tcp { mss, header, request } = self.layouts[class] {
+            if let Layout::Tcp { mss, header, request, .. } = self.layouts[class] {
                 let payload = u64::from(packet.size.saturating_sub(header));
                 known.hear(packet, payload, mss, request);
             }
@@ -175,10 +215,12 @@ impl Capture {
                 let payload = packet.size.saturating_sub(Ipv4Header::MIN_LEN_U16);
                 (IpNumber::ENCAPSULATING_SECURITY_PAYLOAD, Vec::new(), payload)
             }
-            Layout::Tcp { mss, header, request } => {
+            Layout::Tcp { mss, header, request, offer } => {
                 let payload = packet.size.saturating_sub(*header);
                 let bytes = numbers(packet, known, *mss, *request, u64::from(payload));
-                let header = tcp_header(packet, bytes, *header, ports);
+                let window_size = offer.window(packet, known.told.window, *mss);
+                let header = tcp_header(packet, bytes, *header, ports, offer.scale);
+                let header = TcpHeader { window_size, ..header };
                 let zeros = &ZEROS[..usize::from(payload)];
                 let sum = header.calc_checksum_ipv4_raw(ends[0], ends[1], zeros);
                 let header = TcpHeader { checksum: sum.unwrap_or(0), ..header };
@@ -282,6 +324,7 @@ impl Known {
         let flags = packet.flags;
         let (to_client, data) = (!flags.has(Flags::TO_SOURCE), flags.has(Flags::DATA));
         let told = &mut self.told;
+        told.window = packet.window().or(told.window);
         match (to_client, data) {
             _ if flags.has(Flags::SYN) || flags.has(Flags::RST) => {}
             (false, true) => {
@@ -348,12 +391,13 @@ fn numbers(packet: &Packet, known: &Known, mss: u64, request: u64, payload: u64)
     (sequence as u32, acknowledgement as u32)
 }
 
-/// The TCP header with an empty checksum.
+/// The TCP header with an empty checksum, and the largest window. `scale`: that of windows.
 fn tcp_header(
     packet: &Packet,
     (sequence, acknowledgement): (u32, u32),
     header: u16,
     ports: (u16, u16),
+    scale: Option<u8>,
 ) -> TcpHeader {
     let flags = packet.flags;
     let mut tcp = TcpHeader::new(ports.0, ports.1, sequence, u16::MAX);
@@ -366,7 +410,10 @@ fn tcp_header(
     tcp.ece = flags.has(Flags::ECE);
     tcp.cwr = flags.has(Flags::CWR);
     // the rest of the header is filled with no-operation options
-    let options = [1u8; 40];
+    let mut options = [1u8; 40];
+    if let Some(scale) = scale.filter(|_| tcp.syn) {
+        options[..3].copy_from_slice(&[3, 3, scale]);
+    }
     let beyond = usize::from(header.saturating_sub(40)).min(options.len());
     if tcp.set_options_raw(&options[..beyond]).is_err() {
         tcp.options = etherparse::TcpOptions::new();

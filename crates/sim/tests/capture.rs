@@ -112,6 +112,32 @@ fn a_flow_is_captured_with_its_bytes_and_times() {
     assert_eq!((back[0].tcp().source_port, back[0].tcp().destination_port), (5001, 1024));
 }
 
+/// A window is told of in the unit that the SYNs name (RFC 7323, 2.2), and those of SYNs in bytes. A
+/// receiver of Linux offers 45 whole segments of 1448 B first: half of a buffer of 128 KiB. What it tells of then is no more than its buffer of 32 MiB, whose unit is
+/// 2^10 B, and does not take back what it told of before. A receiver of the RFCs offers all.
+#[test]
+fn windows_are_those_that_are_offered() {
+    let class = "size = \"1MB\"\ntransport = { tcp = { profile = \"linux\" } }";
+    let back = read(&captured(&one(class), "bottleneck.reverse", 10).1);
+    let first = back[0].tcp();
+    assert!(first.syn);
+    assert_eq!(first.options.as_slice()[..3], [3, 3, 10]);
+    assert_eq!(first.window_size, 45 * 1448);
+    let mut edge = 0;
+    for tcp in back[1..].iter().map(Sent::tcp).filter(|tcp| !tcp.fin) {
+        let offered = u32::from(tcp.window_size) << 10;
+        assert!((45 * 1448..=32 << 20).contains(&offered), "{offered}");
+        // rounded up to a unit each time
+        assert!(tcp.acknowledgment_number + offered + 1024 > edge);
+        edge = edge.max(tcp.acknowledgment_number + offered);
+    }
+    assert!(edge > 1_000_000, "{edge}: all has been offered");
+
+    let class = class.replace("linux", "rfc");
+    let back = read(&captured(&one(&class), "bottleneck.reverse", 10).1);
+    assert!(back.iter().all(|packet| packet.tcp().window_size == u16::MAX));
+}
+
 /// The file says where its packets come from: its interface is the port, with the capacity of
 /// the link, 10 Mbit/s; time stamps are nanoseconds, and the hosts have their names.
 #[test]

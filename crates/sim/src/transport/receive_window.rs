@@ -91,6 +91,11 @@ impl Memory {
         (self.threshold().min(u16::MAX.into()) / self.mss).max(1)
     }
 
+    /// The window scale (RFC 7323, 2.2).
+    pub(crate) fn scale(&self) -> u8 {
+        self.unit.ilog2() as u8
+    }
+
     /// What of a buffer can be offered.
     #[inline]
     fn window(&self, buffer: u32) -> u32 {
