@@ -362,7 +362,9 @@ impl<C: Control + Payloads> Sender<C> {
             if sample.segments == 0 && !counts {
                 return;
             }
-            sample.delivered = ack_info.delivered;
+            if ctx.class.sack() {
+                sample.delivered = ack_info.delivered;
+            }
             sample.any_order = ctx.class.tcp.timer_rule.of_linux() && log.rack.reorders_much();
             if ack_info.rtt > Time::ZERO {
                 sample.rtt = ack_info.rtt;
